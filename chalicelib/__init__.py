@@ -1,0 +1,1 @@
+"""Headrace: a BPMN workflow engine with no servers."""

@@ -1,0 +1,137 @@
+"""The compiled process: what the parser makes of BPMN XML and the engine runs.
+
+It is immutable and goes to JSON and back unchanged (`codec.py`), so a running instance never
+needs the XML or the XML parser. Names are BPMN 2.0.2's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What an element is: the local name of its BPMN tag."""
+
+    START_EVENT = "startEvent"
+    END_EVENT = "endEvent"
+    INTERMEDIATE_CATCH_EVENT = "intermediateCatchEvent"
+    INTERMEDIATE_THROW_EVENT = "intermediateThrowEvent"
+    BOUNDARY_EVENT = "boundaryEvent"
+    TASK = "task"
+    MANUAL_TASK = "manualTask"
+    SERVICE_TASK = "serviceTask"
+    SEND_TASK = "sendTask"
+    USER_TASK = "userTask"
+    SCRIPT_TASK = "scriptTask"
+    BUSINESS_RULE_TASK = "businessRuleTask"
+    SUB_PROCESS = "subProcess"
+    EXCLUSIVE_GATEWAY = "exclusiveGateway"
+    PARALLEL_GATEWAY = "parallelGateway"
+
+
+class EventType(StrEnum):
+    """What an event is about; NONE for a plain one and for everything that is no event."""
+
+    NONE = "none"
+    TIMER = "timer"
+    TERMINATE = "terminate"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An attribute that is static text, or FEEL when it was written with a leading `=`.
+
+    Shapes: `text` is without the `=`.
+    """
+
+    text: str
+    is_feel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IoMapping:
+    """One input or output mapping: a source and a dotted target path."""
+
+    source: Value | None
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobDefinition:
+    """`taskDefinition` and `taskHeaders`: what makes a job of an element."""
+
+    type: Value
+    retries: Value | None = None
+    retry_backoff: Value | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    assignee: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerDefinition:
+    """Exactly one of `timeDate`, `timeDuration`, `timeCycle`."""
+
+    kind: str  # "date", "duration" or "cycle"
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A FEEL script that runs inline, and where its result goes."""
+
+    expression: str
+    result_variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One flow node.
+
+    Shapes: `scope` is the id of the subprocess or process that holds it; `incoming` and
+        `outgoing` are flow ids in the order of the model; `boundary_events` the ids of those
+        attached to it; `start` the id of a subprocess's none start event.
+    """
+
+    id: str
+    kind: Kind
+    scope: str
+    name: str | None = None
+    event_type: EventType = EventType.NONE
+    incoming: tuple[str, ...] = ()
+    outgoing: tuple[str, ...] = ()
+    default: str | None = None
+    inputs: tuple[IoMapping, ...] = ()
+    outputs: tuple[IoMapping, ...] = ()
+    job: JobDefinition | None = None
+    script: Script | None = None
+    timer: TimerDefinition | None = None
+    error_code: str | None = None  # of an error event; None or "" catches all
+    attached_to: str | None = None
+    cancel_activity: bool = True
+    boundary_events: tuple[str, ...] = ()
+    start: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceFlow:
+    """A sequence flow, taken when its condition is true."""
+
+    id: str
+    source: str
+    target: str
+    condition: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One executable process of a file. `start` is the id of its none start event, if it has one."""
+
+    id: str
+    name: str | None
+    elements: Mapping[str, Element]
+    flows: Mapping[str, SequenceFlow]
+    start: str | None = None
+    version_tag: str | None = None

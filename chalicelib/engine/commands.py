@@ -1,0 +1,105 @@
+"""What may be asked of a process instance; every command changes one instance in one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from chalicelib.engine.state import Profile
+from chalicelib.json_text import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class CreateInstance:
+    """Start an instance at the process's none start event."""
+
+    definition_key: int
+    definition_version: int
+    profile: Profile
+    variables: JsonObject = field(default_factory=dict)
+    business_key: str | None = None
+    time_to_live: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteJob:
+    """A worker did the job; nothing but the job's state decides whether it still counts (R7)."""
+
+    job_key: int
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FailJob:
+    """A worker could not do the job.
+
+    Shapes: `retries` and `backoff` are the request's own words, None where it is silent;
+        a non-empty `error_code` makes it a BPMN error; `token` names the delivery (R97 to R103).
+    """
+
+    job_key: int
+    message: str = ""
+    error_code: str = ""
+    variables: JsonObject = field(default_factory=dict)
+    retries: int | None = None
+    backoff: timedelta | None = None
+    token: int | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelInstance:
+    """End the instance and all that is open in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FireTimer:
+    """A timer's due second has come. It happens once: the turn ends or replaces the timer."""
+
+    timer_key: int
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Make the moves that an earlier, bounded turn left on the agenda."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetVariables:
+    """Merge variables into the instance's own scope."""
+
+    variables: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteVariable:
+    """Remove one variable of the instance's own scope."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveIncident:
+    """An operator mended the cause: let the job, or the element, try again (R134 to R148).
+
+    Shapes: `retries` of the job that waits, None for what its definition says now; `retry_at`
+        only together with `retries`.
+    """
+
+    incident_key: int
+    retries: int | None = None
+    retry_at: datetime | None = None
+
+
+Command = (
+    CreateInstance
+    | CompleteJob
+    | FailJob
+    | CancelInstance
+    | FireTimer
+    | Continue
+    | SetVariables
+    | DeleteVariable
+    | ResolveIncident
+)

@@ -1,0 +1,51 @@
+"""What a turn owes to the outside: promised by a message before the commit (design section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.engine.commands import Continue
+from chalicelib.engine.state import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Somebody is to look at the job at a time: the bell of that number.
+
+    Shapes: `version` is the root version that makes the job, None for a job that exists.
+    """
+
+    job_key: int
+    kind: str
+    type: str
+    profile: Profile
+    number: int
+    at: datetime
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    """The timer is to fire at its due second."""
+
+    instance_key: int
+    timer_key: int
+    due: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """An instance shall do a command of its own turn.
+
+    Shapes: `version` is the source's root version after the turn; with the turn's id it says
+        whether the command is real (design section 4).
+    """
+
+    instance_key: int
+    command: Continue
+    version: int
+
+
+Effect = Ring | SetTimer | Send

@@ -1,0 +1,242 @@
+"""What a process instance is made of: records, each one item of its collection.
+
+All times are aware `datetime`s in UTC; all keys are integers below 2^53. An instance's key is
+the first of its block, and whatever belongs to it has a key of one of its blocks (`keys.py`).
+
+The root holds the *compact* execution state: which element instances wait (`live`), the counts
+at joins (`joins`), and the moves a bounded turn left over (`agenda`). Records beside it are jobs,
+timers, incidents, failures and the variables of one scope each. Design section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from chalicelib.json_text import JsonObject
+
+
+class InstanceState(StrEnum):
+    """Where a process instance is in its life; an incident is not a state (it is counted)."""
+
+    ACTIVE = "active"
+    COMPLETED = "completed"  # every token reached an end
+    TERMINATED = "terminated"  # cancelled
+
+
+class JobState(StrEnum):
+    """Where a job is in its life; whether a worker has it is said by `owner`, not by the state."""
+
+    ACTIVE = "active"  # waits for a worker, or is with one
+    COMPLETED = "completed"
+    FAILED = "failed"  # no retries left, or an error nobody catches; its incident waits
+    TERMINATED = "terminated"  # interrupted or cancelled
+
+
+class Profile(StrEnum):
+    """Which published system's semantics a definition follows (design section 6)."""
+
+    ZENBPM = "zenbpm"
+    PRIOSTACK = "priostack"
+
+
+class ElementInstance(NamedTuple):
+    """One element that a token entered and has not left.
+
+    Shapes: `scope` is the key of the element instance that owns the variables it sees (the
+        instance's own key at the top); `tokens` counts, for a subprocess, what is live inside;
+        `job`, `timers` and `incident` are the keys of the records that are open on it.
+    """
+
+    key: int
+    element_id: str
+    scope: int
+    created_at: datetime
+    tokens: int = 0
+    job: int | None = None
+    timers: tuple[int, ...] = ()
+    incident: int | None = None
+
+
+class Move(NamedTuple):
+    """A token on its way: it is about to enter an element, by a flow or by being started."""
+
+    element_id: str
+    scope: int
+    flow_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The instance itself. `version` rises with every turn and is what turns race for."""
+
+    key: int
+    definition_key: int
+    bpmn_process_id: str
+    definition_version: int
+    profile: Profile
+    created_at: datetime
+    version: int = 0
+    state: InstanceState = InstanceState.ACTIVE
+    business_key: str | None = None
+    ended_at: datetime | None = None
+    time_to_live: timedelta | None = None  # how long history stays after the end; None: for ever
+    tokens: int = 0  # what is live at the top, moves and tokens at joins included
+    element_count: int = 0  # elements executed so far, against maxElementExecutionCount
+    incident_count: int = 0  # open incidents
+    blocks: tuple[int, ...] = ()  # key blocks it took, the last one in use
+    next_offset: int = 1
+    live: Mapping[int, ElementInstance] = field(default_factory=dict)
+    # (scope, gateway id) -> flow id -> tokens that arrived and wait
+    joins: Mapping[tuple[int, str], Mapping[str, int]] = field(default_factory=dict)
+    agenda: tuple[Move, ...] = ()
+    turn_id: str = ""  # of the turn that wrote this version
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The variables of one scope, by the key of the element instance that owns them."""
+
+    scope: int
+    values: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """A job's backoff as frozen at its creation: the n-th failure waits the n-th entry (R111)."""
+
+    backoffs: tuple[timedelta, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work for a worker.
+
+    Shapes: `inputs` is what the worker gets, captured at creation; `outputs` what it sent;
+        `owner` with `lock_until` is a lock, without it a hold; `ring` is the number of the bell
+        that is live, `ring_at` the time it is for (design section 4).
+    """
+
+    key: int
+    instance_key: int
+    element_id: str
+    element_key: int
+    scope: int
+    kind: str  # "bpmn"; jobs of other kinds never reach the same workers (X11)
+    type: str
+    created_at: datetime
+    state: JobState = JobState.ACTIVE
+    element_type: str = "SERVICE_TASK"
+    retries: int = 1
+    attempts: int = 0
+    retry_policy: RetryPolicy | None = None
+    retry_at: datetime | None = None
+    retries_set_by_operator: bool = False
+    assignee: str | None = None
+    owner: str | None = None
+    lock_until: datetime | None = None
+    lock_duration: timedelta | None = None
+    delivery_token: int = 0  # 0: never handed out
+    last_recorded_token: int = 0  # of the newest failure recorded with a token
+    last_failure_message: str | None = None  # cut at 200 characters
+    failures: int = 0  # failure records written so far
+    ring: int = 0
+    ring_at: datetime | None = None
+    claim_id: str | None = None  # the request that claimed it, for safe repeats
+    profile: Profile = Profile.ZENBPM
+    inputs: JsonObject = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    outputs: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A timer that waits for its due second, with what is left of its cycle.
+
+    Shapes: `element_id` is the catch or boundary event, `element_key` the element instance it
+        is open on; `remaining` firings after this one (None: endless, 0: none), `interval` the
+        ISO 8601 text of the cycle, `anchor` the moment its grid counts from.
+    """
+
+    key: int
+    instance_key: int
+    element_id: str
+    element_key: int
+    due: datetime
+    created_at: datetime
+    remaining: int | None = 0
+    interval: str | None = None
+    anchor: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """An instance waits for an operator here. `error_type` is a Zeebe word, such as
+    `IO_MAPPING_ERROR`."""
+
+    key: int
+    instance_key: int
+    element_id: str
+    element_key: int
+    error_type: str
+    message: str
+    created_at: datetime
+    job_key: int | None = None
+    resolved_at: datetime | None = None
+    retry: Move | None = None  # what resolving runs again, where the job is not the cause
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure without an error code, by running number within its job (R117)."""
+
+    key: int
+    job_key: int
+    instance_key: int
+    number: int
+    attempt: int
+    failed_at: datetime
+    message: str
+    retry_at: datetime | None = None
+    incident_key: int | None = None
+    delivery_token: int | None = None
+
+
+Record = Variables | Job | Timer | Incident | Failure
+
+
+class RecordKey(NamedTuple):
+    """Where a record lives in its instance's collection: its type and a key of its own.
+
+    Shapes: for `Variables` the scope; for `Failure` the failure's own key.
+    """
+
+    type: type[Record]
+    key: int
+
+
+def key_of(record: Record) -> RecordKey:
+    """Return the key a record is stored under."""
+    key = record.scope if isinstance(record, Variables) else record.key
+    return RecordKey(type(record), key)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A process instance as read: its root and those of its records that were asked for.
+
+    Shapes: `absent` names records that were looked for and do not exist, so that the engine
+        can tell "not there" from "not read yet" (`Missing`).
+    """
+
+    root: Root
+    records: Mapping[RecordKey, Record] = field(default_factory=dict)
+    absent: frozenset[RecordKey] = frozenset()
+
+    @property
+    def key(self) -> int:
+        """The key of the process instance."""
+        return self.root.key

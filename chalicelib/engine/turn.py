@@ -1,0 +1,89 @@
+"""A turn: the instance before, the instance after, and the effects owed to the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from chalicelib.engine.effects import Effect
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.state import Instance, RecordKey
+from chalicelib.json_text import JsonObject
+
+
+class Entered(NamedTuple):
+    """History: a token entered an element; `key` is the element instance's."""
+
+    key: int
+    element_id: str
+    scope: int
+
+
+class Left(NamedTuple):
+    """History: an element completed; `outputs` is what its mappings handed on, None if nothing."""
+
+    key: int
+    outputs: JsonObject | None
+
+
+class Terminated(NamedTuple):
+    """History: an element was interrupted or cancelled."""
+
+    key: int
+
+
+class Taken(NamedTuple):
+    """History: a token took a sequence flow; `key` is made for this row."""
+
+    key: int
+    flow_id: str
+
+
+class Changed(NamedTuple):
+    """History: variables of a scope were set, and removed; snapshots are folded when read."""
+
+    scope: int
+    values: JsonObject
+    removed: tuple[str, ...] = ()
+
+
+HistoryEvent = Entered | Left | Terminated | Taken | Changed
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one command makes of one instance; the store writes the difference.
+
+    Shapes: `before` is None when the turn starts the instance; `guards` says for each record
+        that is written which condition the decision rests on; `done` is False if the turn only
+        made moves of the agenda, so the command is to be decided again on the next.
+    """
+
+    before: Instance | None
+    after: Instance
+    at: datetime
+    effects: tuple[Effect, ...] = ()
+    history: tuple[HistoryEvent, ...] = ()
+    guards: Mapping[RecordKey, Guard] = field(default_factory=dict)
+    blocks: tuple[int, ...] = ()  # key blocks taken by this turn, which get an alias item
+    done: bool = True
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to write; a repeat that changes nothing has none."""
+        return self.before is not self.after
+
+    def stamped(self, turn_id: str) -> Turn:
+        """Return the turn with the random id that says who wrote this version."""
+        root = replace(self.after.root, turn_id=turn_id)
+        return replace(self, after=replace(self.after, root=root))
+
+
+class Missing(Exception):
+    """The decision needs records that were not read; read them and decide again."""
+
+    def __init__(self, keys: frozenset[RecordKey]) -> None:
+        super().__init__(f"records not read: {sorted((k.type.__name__, k.key) for k in keys)}")
+        self.keys = keys

@@ -1,0 +1,55 @@
+"""What may go wrong, by whose fault it is.
+
+    HeadraceError
+    ├── Rejected      the caller is wrong and nothing changed; a dialect makes it its own 4xx
+    │   └── TooLarge  what the caller sent, or would make, passes a limit (413)
+    └── Conflict      another writer kept winning until the deadline; repeating is right
+
+An *incident* is no exception: the model or its data are wrong, the caller's command stands
+and the instance waits for an operator. A *fault* (ours or AWS's) is any other exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a command is refused, in the words every dialect can translate."""
+
+    INVALID_ARGUMENT = "INVALID_ARGUMENT"  # malformed, of the wrong type or out of range
+    NOT_FOUND = "NOT_FOUND"  # the key or id names nothing
+    INVALID_STATE = "INVALID_STATE"  # it exists, but its state forbids this
+    TOO_LARGE = "TOO_LARGE"  # a limit of size
+
+
+class HeadraceError(Exception):
+    """Base of all that Headrace raises on purpose."""
+
+
+class Rejected(HeadraceError):
+    """The caller is wrong and nothing changed.
+
+    Shapes: `details` are further members of the answer, such as the `reason` and `until`
+        of a refused claim.
+    """
+
+    def __init__(
+        self, reason: Reason, message: str, details: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.details = dict(details or {})
+
+
+class TooLarge(Rejected):
+    """What the caller sent, or what it would make, passes a limit; nothing changed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Reason.TOO_LARGE, message)
+
+
+class Conflict(HeadraceError):
+    """Other writers were first until the deadline passed; the caller may repeat."""

@@ -1,0 +1,287 @@
+"""The outside as the operations see it: a table, queues, schedules, a clock and chance.
+
+Each port is small, says nothing of processes or jobs, and has two implementations that pass one
+contract suite: in memory (`tests/fakes.py`) and on AWS (`store/dynamodb.py`, `delivery/sqs.py`,
+`delivery/scheduler.py`). What is above them (items, commits, claims, bells) is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
+
+# What an item's attributes may be; numbers are integers, everything else is text or JSON text.
+Attribute = None | bool | int | str | bytes | list["Attribute"] | dict[str, "Attribute"]
+Item = dict[str, Attribute]
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+class ItemKey(NamedTuple):
+    """Where an item is: `table` is LIVE or HISTORY, then partition and sort key."""
+
+    table: str
+    pk: str
+    sk: str
+
+
+LIVE = "live"
+HISTORY = "history"
+
+
+class Equals(NamedTuple):
+    """The attribute is there and has this value."""
+
+    name: str
+    value: Attribute
+
+
+class Absent(NamedTuple):
+    """The item has no such attribute, or there is no item. `Absent("pk")`: there is no item."""
+
+    name: str
+
+
+class AtMost(NamedTuple):
+    """The attribute is there and is not above this number."""
+
+    name: str
+    value: int
+
+
+class Above(NamedTuple):
+    """The attribute is there and is above this number."""
+
+    name: str
+    value: int
+
+
+class AnyOf(NamedTuple):
+    """At least one of these holds."""
+
+    tests: tuple[Test, ...]
+
+
+Test = Equals | Absent | AtMost | Above | AnyOf
+Condition = tuple[Test, ...]  # all of them hold; () always does
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Make the item, or replace it whole."""
+
+    key: ItemKey
+    item: Item
+    condition: Condition = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Change the named attributes of an item, which is made if it does not exist."""
+
+    key: ItemKey
+    set: Mapping[str, Attribute] = field(default_factory=dict)
+    remove: tuple[str, ...] = ()
+    add: Mapping[str, int] = field(default_factory=dict)
+    condition: Condition = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove the item; one that is not there is removed already."""
+
+    key: ItemKey
+    condition: Condition = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """In a transaction only: write nothing, but demand the condition."""
+
+    key: ItemKey
+    condition: Condition
+
+
+Write = Put | Update | Delete | Check
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The write was done; `item` is what is there now (None after a Delete)."""
+
+    item: Item | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A condition failed and nothing was written; `item` is what was there instead.
+
+    Shapes: of a transaction, `index` is the first write whose condition failed.
+    """
+
+    item: Item | None
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a query or scan; `cursor` continues it, None at the end."""
+
+    items: Sequence[Item]
+    cursor: Mapping[str, Attribute] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Items of one partition in the order of the sort key.
+
+    Shapes: `index` None reads the base table, consistently; an index is eventually consistent
+        and holds keys only. `first` and `last` bound the sort key, both included.
+    """
+
+    table: str
+    pk: str
+    index: str | None = None
+    first: str | None = None
+    last: str | None = None
+    ascending: bool = True
+    limit: int | None = None
+    cursor: Mapping[str, Attribute] | None = None
+
+
+class Table(Protocol):
+    """Two tables, `live` and `history`, with transactions that span both.
+
+    Throttling, conflicts between transactions and answers lost on the wire are repeated inside,
+    with the same token, until a deadline; what is still unknown then is raised as a fault.
+    """
+
+    def get(self, key: ItemKey) -> Item | None:
+        """Read one item, consistently."""
+
+    def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
+        """Read many items, each consistently, but together they are no snapshot."""
+
+    def write(self, write: Put | Update | Delete) -> Written | Refused:
+        """Write one item under its condition."""
+
+    def transact(self, writes: Sequence[Write], token: str) -> Written | Refused:
+        """Write all or nothing; the same token again is the same write, done once.
+
+        Shapes: at most 100 writes on different items, 4 MB (DynamoDB quotas).
+        """
+
+    def query(self, query: Query) -> Page:
+        """Read one page of a partition."""
+
+    def scan(
+        self, segment: int, segments: int, cursor: Mapping[str, Attribute] | None = None
+    ) -> Page:
+        """Read one page of a segment of the live table, consistently."""
+
+
+# --- queues ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is sent to a queue; it becomes visible after `delay_s` (0 to 900) seconds."""
+
+    body: str
+    delay_s: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message in our hands until its visibility ends."""
+
+    body: str
+    receipt: str
+
+
+class QueueMissing(Exception):
+    """There is no queue of that name (any more)."""
+
+
+class Queues(Protocol):
+    """Standard queues: at least once, in about the order sent, invisible while received."""
+
+    def send(self, queue: str, messages: Sequence[Message]) -> None:
+        """Send all of them. Raises: QueueMissing; a fault, if any may not have been sent."""
+
+    def receive(self, queue: str, limit: int, visibility_s: int, wait_s: int) -> list[Received]:
+        """Take up to 10 messages, waiting up to `wait_s` (0 to 20) seconds for the first."""
+
+    def delete(self, queue: str, receipts: Sequence[str]) -> None:
+        """Be done with received messages."""
+
+    def show_again(self, queue: str, receipt: str, after_s: int) -> None:
+        """Make a received message visible again after some seconds; gone ones are ignored."""
+
+    def ensure(self, queue: str) -> str:
+        """Make the queue unless it is there; return its ARN."""
+
+    def names(self) -> list[str]:
+        """Return the names of all job queues of this stage."""
+
+
+class Schedules(Protocol):
+    """One-time schedules that put a message into a queue."""
+
+    def create(self, name: str, at: datetime, queue: str, body: str) -> None:
+        """Plan it; a name that exists is success. The schedule is gone after it fired."""
+
+
+# --- time and chance ---------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time, which a test moves by hand."""
+
+    def now(self) -> datetime:
+        """Return the time, aware, in UTC."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+    def is_stopping(self) -> bool:
+        """Whether this process was asked to end, so that long waits answer at once."""
+
+
+class Chance(Protocol):
+    """Randomness, which a simulation seeds."""
+
+    def id(self) -> str:
+        """Return an id that nobody else has: 32 hexadecimal characters."""
+
+    def share(self) -> float:
+        """Return a number from 0 up to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may set, by the names of contracts/zenbpm.md section 5.1."""
+
+    limits: Limits = DEFAULT_LIMITS
+    default_lock_ms: int = 30_000  # jobManager.defaultLockDurationMs
+    max_lock_ms: int = 86_400_000  # jobManager.maxLockDurationMs
+    max_body_bytes: int = 10_485_760  # httpServer.maxRequestBodyBytes
+    cross_dialect: bool = True  # jobs.crossDialect
+    history_time_to_live_s: int = 0  # persistence.instanceHistoryTTL; 0: for ever
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """All of the outside, bundled; made by `wiring.py`, or by a test from fakes."""
+
+    table: Table
+    queues: Queues
+    schedules: Schedules
+    clock: Clock
+    chance: Chance
+    settings: Settings = field(default_factory=Settings)
