@@ -56,14 +56,19 @@ def is_integer(value: object) -> bool:
 
 
 def _number(digits: str) -> Decimal:
-    number = Decimal(digits)
-    _, figures, _ = number.as_tuple()
-    if len(figures) > DIGITS_MAX and len("".join(map(str, figures)).rstrip("0")) > DIGITS_MAX:
+    mantissa, _, exponent = digits.lower().partition("e")
+    figures = mantissa.replace(".", "").lstrip("-0").rstrip("0")
+    if len(figures) > DIGITS_MAX:
         raise ValueError(
             f"expected a number of at most {DIGITS_MAX} digits, found {len(figures)}: {digits[:50]}"
         )
-    if number and abs(number.adjusted()) > EXPONENT_MAX:
-        raise ValueError(f"expected a number below 1E+{EXPONENT_MAX + 1}, found {digits[:50]}")
+    too_far = f"expected an exponent of at most {EXPONENT_MAX}, found {digits[:50]}"
+    # Checked as text first: Decimal cannot hold every exponent that JSON can write.
+    if len(exponent.lstrip("+-0")) > len(str(EXPONENT_MAX)) or len(mantissa) > 2 * EXPONENT_MAX:
+        raise ValueError(too_far)
+    number = Decimal(digits)
+    if abs(number.adjusted()) > EXPONENT_MAX:
+        raise ValueError(too_far)
     return number
 
 
@@ -78,15 +83,14 @@ def _depth_bound(text: str) -> int:
 
 def _check_depth(value: JsonValue) -> None:
     level, depth = [value], 0
-    while level:
+    while level := [container for container in level if isinstance(container, list | dict)]:
         depth += 1
-        if depth > DEPTH_MAX + 1:
+        if depth > DEPTH_MAX:
             raise ValueError(f"JSON nested deeper than {DEPTH_MAX} levels")
         level = [
             child
-            for parent in level
-            if isinstance(parent, list | dict)
-            for child in (parent.values() if isinstance(parent, dict) else parent)
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
         ]
 
 
