@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from chalicelib.json_text import JsonObject
+from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
 
 
 class InstanceState(StrEnum):
@@ -34,13 +35,6 @@ class JobState(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"  # no retries left, or an error nobody catches; its incident waits
     TERMINATED = "terminated"  # interrupted or cancelled
-
-
-class Profile(StrEnum):
-    """Which published system's semantics a definition follows (design section 6)."""
-
-    ZENBPM = "zenbpm"
-    PRIOSTACK = "priostack"
 
 
 class ElementInstance(NamedTuple):
