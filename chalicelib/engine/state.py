@@ -25,6 +25,7 @@ class InstanceState(StrEnum):
 
     ACTIVE = "active"
     COMPLETED = "completed"  # every token reached an end
+    TERMINATING = "terminating"  # cancelled; turns to come end what one could not (shown as terminated)
     TERMINATED = "terminated"  # cancelled
 
 
@@ -35,6 +36,16 @@ class JobState(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"  # no retries left, or an error nobody catches; its incident waits
     TERMINATED = "terminated"  # interrupted or cancelled
+
+
+class Stage(StrEnum):
+    """How far an element was when an incident stopped it: where resolving takes it up again."""
+
+    ENTERING = "entering"  # nothing was made of it yet: mappings, job, timer, condition
+    ARMING = "arming"  # its boundary events; it waits meanwhile
+    WORKING = "working"  # its job failed
+    COMPLETING = "completing"  # its outputs could not be mapped
+    LEAVING = "leaving"  # no outgoing flow could be chosen
 
 
 class ElementInstance(NamedTuple):
@@ -56,11 +67,27 @@ class ElementInstance(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A token on its way: it is about to enter an element, by a flow or by being started."""
+    """A token on its way: it is about to enter an element, by a flow or by being started.
+
+    Shapes: with a `position` above 0 it is a fork that has sent tokens along its first so many
+        outgoing flows and goes on with the next, so a wide fork costs one entry.
+    """
 
     element_id: str
     scope: int
     flow_id: str | None
+    position: int = 0
+
+
+class Purge(NamedTuple):
+    """A scope whose inside is being ended, over as many turns as that needs.
+
+    Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
+        completion: the boundary event that interrupted it.
+    """
+
+    scope: int
+    catcher: Move | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +113,8 @@ class Root:
     live: Mapping[int, ElementInstance] = field(default_factory=dict)
     # (scope, gateway id) -> flow id -> tokens that arrived and wait
     joins: Mapping[tuple[int, str], Mapping[str, int]] = field(default_factory=dict)
-    agenda: tuple[Move, ...] = ()
+    agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
+    purges: tuple[Purge, ...] = ()  # before anything else
     turn_id: str = ""  # of the turn that wrote this version
 
 
@@ -180,7 +208,7 @@ class Incident:
     created_at: datetime
     job_key: int | None = None
     resolved_at: datetime | None = None
-    retry: Move | None = None  # what resolving runs again, where the job is not the cause
+    stage: Stage = Stage.ENTERING
 
 
 @dataclass(frozen=True, slots=True)
