@@ -127,7 +127,10 @@ class SequenceFlow:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One executable process of a file. `start` is the id of its none start event, if it has one."""
+    """One executable process of a file.
+
+    Shapes: `start` is the id of its none start event, if it has one.
+    """
 
     id: str
     name: str | None
