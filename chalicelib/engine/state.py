@@ -70,13 +70,15 @@ class Move(NamedTuple):
     """A token on its way: it is about to enter an element, by a flow or by being started.
 
     Shapes: with a `position` above 0 it is a fork that has sent tokens along its first so many
-        outgoing flows and goes on with the next, so a wide fork costs one entry.
+        outgoing flows and goes on with the next, so a wide fork costs one entry. A `key` is the
+        element instance's, given beforehand because what was caught waits under it as Variables.
     """
 
     element_id: str
     scope: int
     flow_id: str | None
     position: int = 0
+    key: int = 0
 
 
 class Purge(NamedTuple):
