@@ -28,7 +28,7 @@ def _room(*rooms: str, packages: tuple[str, ...] = (), pure: bool = False) -> Ro
     return Room(frozenset(rooms), frozenset(packages), pure)
 
 
-_CORE = ("errors", "json_text", "feel", "dmn", "bpmn", "engine", "scheduler", "ports")
+_CORE = ("errors", "json_text", "profile", "feel", "dmn", "bpmn", "engine", "scheduler", "ports")
 _SHELL = (*_CORE, "store", "delivery", "operations")
 _OUTER = ("settings", "logs", "wiring")
 _LAPTOP = ("operations", "ports", "settings", "infra", "errors", "json_text", "wiring", "logs")
@@ -36,11 +36,12 @@ _LAPTOP = ("operations", "ports", "settings", "infra", "errors", "json_text", "w
 ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),
     "json_text": _room(packages=("simplejson",), pure=True),
+    "profile": _room(pure=True),
     # the pure core
     "feel": _room("json_text", packages=("tzdata",), pure=True),
     "dmn": _room("errors", "json_text", "feel", packages=("lxml",), pure=True),
-    "bpmn": _room("errors", "json_text", "feel", packages=("lxml",), pure=True),
-    "engine": _room("errors", "json_text", "feel", "dmn", "bpmn", pure=True),
+    "bpmn": _room("errors", "json_text", "profile", "feel", packages=("lxml",), pure=True),
+    "engine": _room("errors", "json_text", "profile", "feel", "dmn", "bpmn", pure=True),
     "scheduler": _room("errors", "json_text", pure=True),
     # the shell
     "ports": _room("engine"),
@@ -51,7 +52,7 @@ ROOMS: dict[str, Room] = {
     ),
     "api": _room(*_SHELL, *_OUTER, packages=("chalice", "pydantic")),
     "triggers": _room(*_SHELL, *_OUTER),
-    "settings": _room("errors", "json_text", "engine", "ports", "feel"),
+    "settings": _room(*_CORE),
     "logs": _room("errors", "json_text", packages=("aws_lambda_powertools",)),
     "wiring": _room(
         *_CORE, "store", "delivery", "settings", "logs", packages=("boto3", "botocore")

@@ -16,6 +16,11 @@ NAMES_BANNED = frozenset(
     {"utils", "util", "common", "helpers", "helper", "manager", "base", "impl"}
 )
 NOTES_BANNED = re.compile(rf"\b({'|'.join(('TO' + 'DO', 'FIX' + 'ME', 'X' * 3, 'HA' + 'CK'))})\b")
+SILENT = [
+    module
+    for module in modules(*SHIPPED)
+    if not module.name.startswith(("chalicelib.local", "chalicelib.cli", "infra"))
+]
 
 
 def vague_names(module: Module) -> Iterator[str]:
@@ -49,8 +54,8 @@ def test_a_module_has_telling_names_and_no_notes_for_later(module: Module) -> No
     assert [] == [*vague_names(module), *notes(module)]
 
 
-@pytest.mark.parametrize("module", modules(*SHIPPED), ids=lambda module: module.path)
-def test_what_is_shipped_prints_nothing(module: Module) -> None:
+@pytest.mark.parametrize("module", SILENT, ids=lambda module: module.path)
+def test_only_the_command_line_prints(module: Module) -> None:
     assert [] == list(prints(module))
 
 
