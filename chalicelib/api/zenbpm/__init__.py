@@ -1,0 +1,17 @@
+"""The ZenBPM dialect: REST `/v1` and `/system` (contracts/zenbpm.md sections 1 and 9)."""
+
+from __future__ import annotations
+
+from chalice.app import Chalice
+
+from chalicelib.api.zenbpm import errors, system
+
+PREFIX = "/v1"
+
+
+def register(app: Chalice) -> None:
+    """Register every route of the dialect."""
+    app.register_blueprint(system.routes, url_prefix="/system")
+
+
+__all__ = ["errors", "register"]

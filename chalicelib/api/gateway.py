@@ -1,0 +1,87 @@
+"""The Chalice application as Headrace needs it, and the door for what no route serves.
+
+API Gateway routes on the pair of path and method: a request whose path or method no resource
+declares falls through to the greedy `/{proxy+}`. So one catch-all, declared last, sees every
+request that misses, and answers it out of the route table: 404, 405 with `Allow`, or a CORS
+preflight (Chalice's own preflights are mock integrations, which the emulated AWS answers without
+their headers; contracts/emulation.md section 1).
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from chalice.app import Chalice, Request, Response
+
+from chalicelib.api import http
+from chalicelib.api.http import ErrorShape, NotServed
+
+ANY_PATH = "/{proxy+}"
+
+
+class Gateway(Chalice):
+    """A Chalice application that serves several threads and takes every body as bytes."""
+
+    _requests: ContextVar[Request | None] = ContextVar("request", default=None)
+
+    def __init__(self, app_name: str) -> None:
+        super().__init__(app_name, configure_logs=False)
+        # With any type binary, bodies arrive byte for byte; as text they would have bytes that
+        # are not UTF-8 replaced on the way, and an XML file in another encoding be damaged.
+        self.api.binary_types = ["*/*"]
+
+    @property
+    def current_request(self) -> Request | None:
+        """The request of this thread. Chalice keeps one per process, as Lambda has."""
+        return self._requests.get()
+
+    @current_request.setter
+    def current_request(self, request: Request | None) -> None:
+        self._requests.set(request)
+
+    def __call__(self, event: Any, context: Any) -> dict[str, Any]:
+        """Serve one request of API Gateway."""
+        # Chalice refuses an answer of a binary type to a caller who does not accept one. All
+        # types are binary here and ours are text besides, so nobody is to be refused.
+        headers = {**(event.get("headers") or {}), "accept": "*/*"}
+        answered: dict[str, Any] = super().__call__({**event, "headers": headers}, context)
+        return answered
+
+
+def serve_the_rest(app: Gateway, shape: ErrorShape) -> None:
+    """Register the catch-all, in the error shape of the dialect; call it after all routes."""
+
+    @app.route("/", methods=list(http.METHODS), content_types=[])
+    @app.route(ANY_PATH, methods=list(http.METHODS), content_types=[])
+    @http.errors_as(shape)
+    def not_served() -> Response:
+        """404, or 405 with `Allow`, from the route table."""
+        request = app.current_request
+        assert request is not None
+        path = "/" + (request.uri_params or {}).get("proxy", "")
+        methods = methods_at(app, path)
+        if not methods:
+            raise NotServed(404, "no matching operation was found")
+        if request.method == "OPTIONS":
+            return http.answer(204, None, {**http.CORS_PREFLIGHT, "Allow": ", ".join(methods)})
+        raise NotServed(405, "method not allowed", methods)
+
+
+def methods_at(app: Chalice, path: str) -> list[str]:
+    """Return the methods that some route serves at a concrete path, in the usual order."""
+    steps = path.strip("/").split("/")
+    served = {
+        method
+        for pattern, routes in app.routes.items()
+        if pattern not in ("/", ANY_PATH) and _fits(pattern.strip("/").split("/"), steps)
+        for method in routes
+    }
+    return [method for method in http.METHODS if method in served]
+
+
+def _fits(pattern: list[str], steps: list[str]) -> bool:
+    return len(pattern) == len(steps) and all(
+        wanted == step or (wanted.startswith("{") and step)
+        for wanted, step in zip(pattern, steps, strict=True)
+    )

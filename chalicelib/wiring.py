@@ -1,0 +1,120 @@
+"""The composition root: which implementation is behind each port, made once and only when used.
+
+Importing this makes no client and loads no SDK. A test replaces `ports` by fakes of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from chalicelib import settings
+from chalicelib.ports import Ports
+
+if TYPE_CHECKING:
+    from botocore.config import Config
+
+CONNECT_TIMEOUT_S = 2
+READ_TIMEOUT_S = 5  # a function ends after 30 s; a commit counts on being told before that
+LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
+ATTEMPTS = 3
+CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
+
+_making = threading.RLock()
+
+
+class SystemClock:
+    """The time of this machine; `stop` makes long waits answer at once."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+
+    def now(self) -> datetime:
+        """Return the time in UTC, in the milliseconds that items and answers keep."""
+        now = datetime.now(UTC)
+        return now.replace(microsecond=now.microsecond // 1_000 * 1_000)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def is_stopping(self) -> bool:
+        """Whether this process was asked to end."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Ask whoever waits to answer now."""
+        self._stopping.set()
+
+
+class SystemChance:
+    """The randomness of this machine."""
+
+    def id(self) -> str:
+        """Return 128 random bits as hexadecimal text."""
+        return secrets.token_hex(16)
+
+    def share(self) -> float:
+        """Return a number from 0 up to 1."""
+        return random.random()
+
+
+class LazyClient:
+    """An SDK client that is made with its first call, so a function pays only for what it uses."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._client: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._client is None:
+            with _making:  # making one is not safe in two threads at once
+                self._client = self._client or self._make()
+        return getattr(self._client, name)
+
+
+clock = SystemClock()
+
+
+def ports() -> Ports:
+    """Return the bundle of all ports on AWS, as the environment names its parts."""
+    with _making:
+        return _ports()
+
+
+@cache
+def _ports() -> Ports:
+    from chalicelib.delivery.scheduler import EventBridgeSchedules  # noqa: PLC0415
+    from chalicelib.delivery.sqs import SqsQueues  # noqa: PLC0415
+    from chalicelib.store.dynamodb import DynamoTable  # noqa: PLC0415
+
+    raise NotImplementedError
+
+
+def client(service: str, read_timeout_s: int = READ_TIMEOUT_S) -> LazyClient:
+    """Return a client whose timeouts leave a function time to say what came of a call."""
+
+    def make() -> Any:
+        import boto3  # noqa: PLC0415  (160 ms of a cold start)
+
+        return boto3.client(service, config=_config(read_timeout_s))  # type: ignore[call-overload]
+
+    return LazyClient(make)
+
+
+def _config(read_timeout_s: int) -> Config:
+    from botocore.config import Config  # noqa: PLC0415
+
+    return Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=read_timeout_s,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        max_pool_connections=CONNECTIONS_MAX,
+    )
