@@ -229,6 +229,9 @@ class Queues(Protocol):
     def names(self) -> list[str]:
         """Return the names of all job queues of this stage."""
 
+    def count(self, queue: str) -> int:
+        """Return about how many messages it holds, hidden and delayed ones too; 0 if missing."""
+
 
 class Schedules(Protocol):
     """One-time schedules that put a message into a queue."""

@@ -1,0 +1,25 @@
+"""Fixtures that more than one room needs."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from chalicelib.local.emulator import LOOPBACK, Emulator
+
+
+@pytest.fixture(scope="session")
+def emulated_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the endpoint of the emulated AWS of this process, started when first asked for.
+
+    Tests share it, so each names what it makes after itself.
+    """
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    emulator = Emulator(port, tmp_path_factory.mktemp("emulated-aws"))
+    emulator.start()
+    yield emulator.endpoint
+    emulator.stop()

@@ -1,0 +1,111 @@
+"""What every implementation of the schedules does: in memory and on (emulated) EventBridge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from chalicelib.delivery.scheduler import EventBridgeSchedules
+from chalicelib.delivery.sqs import SqsQueues
+from chalicelib.ports import Queues, Schedules
+from tests.fakes.clock import ManualClock
+from tests.fakes.queues import MemoryQueues
+from tests.fakes.schedules import MemorySchedules
+
+QUEUE = "j-contract-0123456789abcdef"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One implementation, the queues it fires into, and how time passes for it."""
+
+    schedules: Schedules
+    queues: Queues
+    now: Callable[[], datetime]
+    wait: Callable[[float], None]
+
+    def take(self, wait_s: int) -> list[str]:
+        return [each.body for each in self.queues.receive(QUEUE, 10, 30, wait_s)]
+
+
+def in_memory() -> Bench:
+    clock = ManualClock()
+    queues = MemoryQueues(clock)
+    return Bench(MemorySchedules(clock, queues), queues, clock.now, clock.move)
+
+
+def on_eventbridge(endpoint: str) -> Bench:
+    def client(service: Any) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+
+    prefix = f"t{uuid4().hex[:8]}-"
+    scheduler = client("scheduler")
+    scheduler.create_schedule_group(Name=prefix.strip("-"))
+    role = "arn:aws:iam::000000000000:role/schedules"
+    return Bench(
+        EventBridgeSchedules(scheduler, prefix.strip("-"), role, prefix),
+        SqsQueues(client("sqs"), prefix),
+        lambda: datetime.now(UTC),
+        time.sleep,
+    )
+
+
+@pytest.fixture(params=["memory", pytest.param("eventbridge", marks=pytest.mark.aws)])
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    if request.param == "memory":
+        made = in_memory()
+    else:
+        made = on_eventbridge(request.getfixturevalue("emulated_aws"))
+    made.queues.ensure(QUEUE)
+    yield made
+
+
+def test_a_schedule_sends_its_message_at_its_time_as_it_was_given(bench: Bench) -> None:
+    body = '{"job":4294967297,"type":"zwölf <aws.scheduler.execution-id>"}'
+
+    bench.schedules.create("j-1-1-1", bench.now() + timedelta(seconds=3), QUEUE, body)
+
+    assert [] == bench.take(wait_s=1)
+    bench.wait(3)
+    assert [body] == bench.take(wait_s=5)
+
+
+def test_a_schedule_of_a_name_that_exists_changes_nothing(bench: Bench) -> None:
+    at = bench.now() + timedelta(seconds=2)
+
+    bench.schedules.create("j-1-1-1", at, QUEUE, "first")
+    bench.schedules.create("j-1-1-1", at + timedelta(hours=1), QUEUE, "second")
+
+    bench.wait(2)
+    assert ["first"] == bench.take(wait_s=5)
+
+
+def test_a_name_is_free_again_after_its_schedule_fired(bench: Bench) -> None:
+    bench.schedules.create("j-1-1-1", bench.now() + timedelta(seconds=1), QUEUE, "first")
+    bench.wait(1)
+    assert ["first"] == bench.take(wait_s=5)
+
+    bench.schedules.create("j-1-1-1", bench.now() + timedelta(seconds=1), QUEUE, "second")
+
+    bench.wait(1)
+    assert ["second"] == bench.take(wait_s=5)
+
+
+def test_a_schedule_for_a_queue_that_is_missing_troubles_nobody(bench: Bench) -> None:
+    bench.schedules.create("j-2-1-1", bench.now(), "j-nowhere", "lost")
+
+    bench.wait(1)
+    assert [] == bench.take(wait_s=1)

@@ -1,0 +1,54 @@
+"""Queued commands: what they say, and which of them are real."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.delivery import commands
+from chalicelib.delivery.commands import QueuedCommand, Source, judge
+from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
+from chalicelib.engine.commands import Continue
+from chalicelib.errors import Rejected
+from tests.fakes.clock import BEGIN
+
+QUEUED = QueuedCommand(2**32, Continue(), BEGIN, Source(2**32, version=3, turn_id="mine"))
+
+
+def test_a_command_comes_back_from_its_body_as_it_was() -> None:
+    unsent = replace(QUEUED, source=None)
+
+    assert QUEUED == commands.from_text(commands.to_text(QUEUED))
+    assert unsent == commands.from_text(commands.to_text(unsent))
+
+
+def test_a_command_that_is_unheard_of_is_rejected() -> None:
+    with pytest.raises(Rejected, match="found 'explode'"):
+        commands.from_text(commands.to_text(QUEUED).replace("continue", "explode"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "root_version", "turn_id"),
+    [
+        pytest.param(LiveDue(), 3, "mine", id="its turn made that version"),
+        pytest.param(LiveDue(), 9, "mine", id="and others came after"),
+        pytest.param(Spare(), 3, "another", id="another turn made that version"),
+        pytest.param(Spare(), 3, None, id="no turn is known"),
+        pytest.param(Early(), 2, None, id="its turn may come"),
+        pytest.param(Early(), None, None, id="no root yet"),
+    ],
+)
+def test_a_command_is_real_if_the_turn_it_names_was(
+    verdict: Verdict, root_version: int | None, turn_id: str | None
+) -> None:
+    assert verdict == judge(QUEUED, root_version, turn_id, BEGIN)
+
+
+def test_a_command_that_nobody_sent_is_always_real() -> None:
+    assert LiveDue() == judge(replace(QUEUED, source=None), None, None, BEGIN)
+
+
+def test_an_early_command_is_kept_for_the_horizon_and_no_longer() -> None:
+    assert Spare() == judge(QUEUED, 2, None, BEGIN + timedelta(seconds=121))
