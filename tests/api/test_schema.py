@@ -39,7 +39,10 @@ REQUEST = Object(
 
 
 def test_an_object_gives_its_members_as_our_values() -> None:
-    text = '{"name":"a","count":2.0,"variables":null,"steps":[{"at":"2026-01-02T03:04:05+01:00"}],"x":1}'
+    text = (
+        '{"name":"a","count":2.0,"variables":null,"x":1,'
+        '"steps":[{"at":"2026-01-02T03:04:05+01:00"}]}'
+    )
 
     read = REQUEST.read(json_text.loads(text))
 
