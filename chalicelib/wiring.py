@@ -16,15 +16,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chalicelib import settings
-from chalicelib.ports import Ports
+from chalicelib.delivery import horizon
+from chalicelib.ports import HISTORY, LIVE, Ports
+from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:
     from botocore.config import Config
 
-CONNECT_TIMEOUT_S = 2
-READ_TIMEOUT_S = 5  # a function ends after 30 s; a commit counts on being told before that
+CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
+READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
-ATTEMPTS = 3
 CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
 
 _making = threading.RLock()
@@ -95,26 +96,51 @@ def _ports() -> Ports:
     from chalicelib.delivery.sqs import SqsQueues  # noqa: PLC0415
     from chalicelib.store.dynamodb import DynamoTable  # noqa: PLC0415
 
-    raise NotImplementedError
+    horizon.check_horizon()
+    queue_prefix = named("HEADRACE_QUEUE_PREFIX")
+    return Ports(
+        table=DynamoTable(
+            client("dynamodb"),
+            {LIVE: named("HEADRACE_TABLE"), HISTORY: named("HEADRACE_HISTORY_TABLE")},
+        ),
+        queues=SqsQueues(client("sqs", LONG_POLL_READ_TIMEOUT_S), queue_prefix),
+        schedules=EventBridgeSchedules(
+            client("scheduler"),
+            group=named("HEADRACE_SCHEDULE_GROUP"),
+            role_arn=named("HEADRACE_SCHEDULE_ROLE_ARN"),
+            prefix=queue_prefix,
+        ),
+        clock=clock,
+        chance=SystemChance(),
+        settings=settings.read(os.environ),
+    )
 
 
-def client(service: str, read_timeout_s: int = READ_TIMEOUT_S) -> LazyClient:
+def named(variable: str) -> str:
+    """Return the name of one of the stage's parts. Raises: BadSetting if the stage has none."""
+    name = os.environ.get(variable, "")
+    if not name:
+        raise BadSetting(f"expected the environment variable {variable}, which the template sets")
+    return name
+
+
+def client(service: str, read_timeout_s: float = READ_TIMEOUT_S) -> Any:
     """Return a client whose timeouts leave a function time to say what came of a call."""
 
     def make() -> Any:
         import boto3  # noqa: PLC0415  (160 ms of a cold start)
 
-        return boto3.client(service, config=_config(read_timeout_s))  # type: ignore[call-overload]
+        return boto3.client(service, config=_config(read_timeout_s))
 
     return LazyClient(make)
 
 
-def _config(read_timeout_s: int) -> Config:
+def _config(read_timeout_s: float) -> Config:
     from botocore.config import Config  # noqa: PLC0415
 
     return Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=read_timeout_s,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": horizon.ATTEMPTS_MAX},
         max_pool_connections=CONNECTIONS_MAX,
     )

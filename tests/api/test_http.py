@@ -11,14 +11,18 @@ from chalice.app import Response
 from chalicelib import wiring
 from chalicelib.api import http
 from chalicelib.api.gateway import Gateway, serve_the_rest
-from chalicelib.api.schema import Anything, Choice, Field, Flag, Object, Text, Whole
+from chalicelib.api.schema import Anything, Choice, Field, Flag, Object, Text, Type, Whole
 from chalicelib.api.zenbpm import errors
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.ports import Ports
 from tests.api.client import Answer, Client
 
 BODY = Object("Body", {"variables": Field(Anything(), nullable=True), "name": Field(Text())})
-QUERY = {"page": Whole(1, 2**31 - 1), "order": Choice(("asc", "desc")), "all": Flag()}
+QUERY: dict[str, Type] = {
+    "page": Whole(1, 2**31 - 1),
+    "order": Choice(("asc", "desc")),
+    "all": Flag(),
+}
 
 
 def serving(view: Callable[[Gateway], Response]) -> Client:
