@@ -1,0 +1,301 @@
+"""The HTTP server of `headrace serve`: its public port, and where the emulated Lambda calls us.
+
+A public request is passed on to the emulated API Gateway, so that routing, payloads and the
+handler are what they are on AWS. The gateway, and the emulated event sources, call the handlers
+of `app.py` back on a path that nobody can guess, which makes this the only listener but the
+emulator's own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from chalicelib.local.functions import call_function
+from chalicelib.local.requests import BadRequest, BodyTooLarge, read_body
+
+GATEWAY_TIMEOUT_S = 35.0  # a function ends after 30 s, and the gateway before that
+IDLE_TIMEOUT_S = 120.0  # of a connection that is kept alive
+BACKLOG = 128
+DRAIN_POLL_S = 0.01
+ACCEPT_POLL_S = 0.1  # how long `close` may take; a connection is taken at once
+LINGER_S = 2.0  # how long a refused body is read away, so that its sender sees our answer
+LINGER_BYTES = 65_536
+
+# Headers that belong to one connection (RFC 9110 section 7.6.1), or that we write ourselves.
+_HOP = frozenset(
+    {
+        "connection",
+        "content-length",
+        "date",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "server",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+# What the emulator would take for itself: whose account, which of its services.
+_PRIVATE = ("authorization", "x-api-key", "x-amz", "x-amzn", "x-ministack")
+
+
+class GatewayFailed(Exception):
+    """The emulated API Gateway did not answer."""
+
+
+class Front(ThreadingHTTPServer):
+    """Binds its port when it is made, serves from `open` on, and drains before it closes."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = BACKLOG
+
+    def __init__(self, host: str, port: int, *, body_max: int, api_key: str | None) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Handler)
+        self.body_max = body_max
+        self.api_key = api_key
+        self.secret = secrets.token_urlsafe(24)
+        self.gateway: tuple[str, int, str] | None = None  # host, port, path of the API
+        self.draining = False
+        self._in_flight = 0
+        self._counting = threading.Lock()
+        self._thread = threading.Thread(
+            target=self.serve_forever, args=(ACCEPT_POLL_S,), name="front", daemon=True
+        )
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def listen(self) -> None:
+        """Serve the emulator's calls; public requests wait for `open` with a 503."""
+        self._thread.start()
+
+    def open(self, host: str, port: int, path: str) -> None:
+        """Pass public requests on to this gateway from now on."""
+        self.gateway = (host, port, path)
+
+    def function_url(self, handler: str) -> str:
+        """Return where the emulated Lambda reaches a handler of `app.py`."""
+        host = str(self.server_address[0])
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{self.secret}/{handler}"
+
+    def drain(self, timeout_s: float) -> bool:
+        """Refuse new requests; return whether all those in flight were answered in time.
+
+        Handlers can still be called: a request in flight needs its own.
+        """
+        self.draining = True
+        deadline = time.monotonic() + timeout_s
+        while self._in_flight and time.monotonic() < deadline:
+            time.sleep(DRAIN_POLL_S)
+        return not self._in_flight
+
+    def close(self) -> None:
+        """Stop serving and free the port."""
+        if self._thread.is_alive():
+            self.shutdown()
+        self.server_close()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count a request as in flight."""
+        with self._counting:
+            self._in_flight += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._in_flight -= 1
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that went away; anything else is ours and is told."""
+        import sys  # noqa: PLC0415
+
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a kept connection waits 40 ms for each answer
+    wbufsize = -1  # headers and body in one packet
+    timeout = IDLE_TIMEOUT_S
+    error_content_type = "application/json"
+    error_message_format = '{"code": "BAD_REQUEST", "message": "%(message)s"}'
+    server: Front
+
+    def _serve(self) -> None:
+        with self.server.counted():
+            try:
+                self._answer()
+            except BodyTooLarge as error:
+                self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "PAYLOAD_TOO_LARGE", str(error))
+            except BadRequest as error:
+                self._refuse(HTTPStatus.BAD_REQUEST, "BAD_REQUEST", str(error))
+            except GatewayFailed as error:
+                self._refuse(HTTPStatus.BAD_GATEWAY, "CLUSTER_ERROR", str(error))
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _serve  # noqa: N815
+
+    def _answer(self) -> None:
+        prefix = f"/{self.server.secret}/"
+        if self.path.startswith(prefix):
+            self._call(self.path.removeprefix(prefix))
+        elif self.server.api_key is not None and not self._knows_key(self.server.api_key):
+            self._refuse(
+                HTTPStatus.UNAUTHORIZED,
+                "UNAUTHORIZED",
+                "expected the API key as `Authorization: Bearer` or `X-Api-Key`",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        elif self.server.gateway is None or self.server.draining:
+            self._refuse(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "UNAVAILABLE",
+                "the server is starting or stopping",
+                {"Retry-After": "1"},
+            )
+        else:
+            self._pass_on(*self.server.gateway)
+
+    def _call(self, handler: str) -> None:
+        event = json.loads(read_body(self, limit=None))
+        status, answer = call_function(handler, event, dict(self.headers))
+        self._send(status, {"Content-Type": "application/json"}, answer)
+
+    def _pass_on(self, host: str, port: int, prefix: str) -> None:
+        body = read_body(self, limit=self.server.body_max)
+        connection = _connection(host, port)
+        try:
+            answer, content = _exchange(
+                connection, self.command, prefix + gateway_path(self.path), body, self._passed()
+            )
+        except (OSError, HTTPException) as error:
+            connection.close()
+            raise GatewayFailed(f"the emulated gateway did not answer: {error}") from error
+        headers = {name: value for name, value in answer.getheaders() if _is_for_the_client(name)}
+        self._send(answer.status, headers, content)
+
+    def _passed(self) -> dict[str, str]:
+        return {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower() not in _HOP and not name.lower().startswith(_PRIVATE)
+        }
+
+    def _knows_key(self, key: str) -> bool:
+        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+        offered = (self.headers.get("X-Api-Key", ""), token if scheme.lower() == "bearer" else "")
+        # Both are compared always, and each in constant time.
+        found = [hmac.compare_digest(each.strip().encode(), key.encode()) for each in offered]
+        return any(found)
+
+    def _refuse(
+        self, status: HTTPStatus, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Answer in the contract's shape; the body was not read, so the connection ends."""
+        self.close_connection = True
+        content = json.dumps({"code": code, "message": message}).encode()
+        self._send(status, {"Content-Type": "application/json", **(headers or {})}, content)
+        self._read_away()
+
+    def _read_away(self) -> None:
+        """Read what is still being sent: to close at once would take our answer from its sender."""
+        deadline = time.monotonic() + LINGER_S
+        try:
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER_S)
+            while time.monotonic() < deadline and self.connection.recv(LINGER_BYTES):
+                pass
+        except OSError:
+            pass  # it went away, which is what we wait for
+
+    def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        if self.server.draining:
+            self.close_connection = True
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if status != HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Length", str(len(content)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Write no access log: each invocation writes its own line."""
+
+
+def gateway_path(path: str) -> str:
+    """Return a path so that the emulator's one decoding leaves it as AWS's gateway does: encoded.
+
+    Raises: BadRequest for what is no path.
+    """
+    if not path.startswith("/") or not path.isascii() or not path.isprintable() or " " in path:
+        raise BadRequest(f"expected a path of printable ASCII, found {path[:100]!r}")
+    place, mark, query = path.partition("?")
+    return place.replace("%", "%25") + mark + query
+
+
+def _is_for_the_client(name: str) -> bool:
+    lower = name.lower()
+    return lower not in _HOP and not lower.startswith("x-amz")
+
+
+_local = threading.local()
+
+
+def _connection(host: str, port: int) -> HTTPConnection:
+    """Return this thread's connection to the gateway, which is kept between requests."""
+    known: HTTPConnection | None = getattr(_local, "connection", None)
+    if known is None or (known.host, known.port) != (host, port):
+        known = HTTPConnection(host, port, timeout=GATEWAY_TIMEOUT_S)
+        _local.connection = known
+    return known
+
+
+def _exchange(
+    connection: HTTPConnection, method: str, path: str, body: bytes, headers: Mapping[str, str]
+) -> tuple[HTTPResponse, bytes]:
+    """Send a request and read its answer, anew if the kept connection was closed meanwhile."""
+    fresh = connection.sock is None
+    try:
+        return _send_and_read(connection, method, path, body, headers)
+    except (ConnectionError, HTTPException):
+        connection.close()
+        if fresh:
+            raise
+        return _send_and_read(connection, method, path, body, headers)
+
+
+def _send_and_read(
+    connection: HTTPConnection, method: str, path: str, body: bytes, headers: Mapping[str, str]
+) -> tuple[HTTPResponse, bytes]:
+    if connection.sock is None:
+        connection.connect()
+        assert connection.sock is not None
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.request(method, path, body=body, headers=dict(headers))
+    answer = connection.getresponse()
+    return answer, answer.read()

@@ -1,0 +1,72 @@
+"""Reads the body of an HTTP request, by length or in chunks, up to a limit."""
+
+from __future__ import annotations
+
+from email.message import Message
+from io import BufferedIOBase
+from typing import Protocol
+
+LINE_MAX = 1_024  # bytes of the line that says how long a chunk is
+
+
+class BadRequest(Exception):
+    """What came is not a request as HTTP has it."""
+
+
+class BodyTooLarge(Exception):
+    """The body is over the limit."""
+
+
+class Request(Protocol):
+    """A request whose headers are read."""
+
+    headers: Message
+    rfile: BufferedIOBase
+
+
+def read_body(request: Request, limit: int | None) -> bytes:
+    """Return the body; of one that is too large no more is read than tells so.
+
+    Raises: BadRequest, BodyTooLarge.
+    """
+    if "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+        return _read_chunks(request.rfile, limit)
+    text = request.headers.get("Content-Length", "0")
+    if not text.isdecimal():
+        raise BadRequest(f"expected Content-Length to be a number, found {text[:50]!r}")
+    length = int(text)
+    _check(length, limit)
+    body = request.rfile.read(length)
+    if len(body) != length:
+        raise BadRequest(f"expected a body of {length} bytes, found {len(body)}")
+    return body
+
+
+def _read_chunks(stream: BufferedIOBase, limit: int | None) -> bytes:
+    """Read a chunked body and its trailers (RFC 9112 section 7.1)."""
+    body = bytearray()
+    while length := _chunk_length(stream):
+        _check(len(body) + length, limit)
+        chunk = stream.read(length)
+        if len(chunk) != length or stream.readline(LINE_MAX).strip():
+            raise BadRequest(f"expected a chunk of {length} bytes")
+        body += chunk
+    while stream.readline(LINE_MAX).strip():
+        pass
+    return bytes(body)
+
+
+def _chunk_length(stream: BufferedIOBase) -> int:
+    line = stream.readline(LINE_MAX).partition(b";")[0].strip()
+    try:
+        return int(line, 16)
+    except ValueError as error:
+        raise BadRequest(f"expected the length of a chunk, found {line[:50]!r}") from error
+
+
+def _check(length: int, limit: int | None) -> None:
+    if limit is not None and length > limit:
+        raise BodyTooLarge(
+            f"request body of {length} bytes is over the limit of {limit} bytes "
+            "(httpServer.maxRequestBodyBytes)"
+        )

@@ -1,0 +1,225 @@
+"""`headrace serve`: an emulated AWS with Headrace deployed on it, in one process.
+
+Starting and stopping are each one list of steps, in an order that matters: the port is bound
+before anything is changed, our handlers can be called before the emulator wakes up to messages
+that wait for them, and requests are let in when one of our own has succeeded.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import json
+import os
+import shutil
+import socket
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from chalicelib import settings, wiring
+from chalicelib.local import snapshots, stack
+from chalicelib.local.checkpoints import Checkpointer, InUse, StateFolder
+from chalicelib.local.emulator import (
+    ACCOUNT,
+    LOOPBACK,
+    REGION,
+    Emulator,
+    client_environment,
+    set_environment,
+)
+from chalicelib.local.front import Front
+from infra import names
+
+DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
+PROBE_TIMEOUT_S = 20.0
+API_KEY = "HEADRACE_API_KEY"
+
+
+class StartFailed(Exception):
+    """The server cannot start; the message says why in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a server is started. `state` None: nothing is kept."""
+
+    host: str = LOOPBACK
+    port: int = 8080
+    state: Path | None = None
+    api_key: str | None = None
+
+
+class Server:
+    """One running server; start it once, stop it once."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._front: Front | None = None
+        self._folder: StateFolder | None = None
+        self._temporary: Path | None = None
+        self._emulator: Emulator | None = None
+        self._checkpointer: Checkpointer | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the server is reached, once it is started."""
+        host, port = self._options.host, self._front.port if self._front else self._options.port
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+    @property
+    def aws_endpoint(self) -> str:
+        """Where the emulated AWS is reached, once it is started."""
+        return self._emulator.endpoint if self._emulator else ""
+
+    def start(self) -> None:
+        """Return once a request would succeed. Raises: StartFailed, with nothing left behind."""
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
+        self._front = self._bind()
+        self._folder = self._open_state()
+        newest = self._folder.newest() if self._folder else None
+        port = _port_like(newest)
+        set_environment(_environment(f"http://{LOOPBACK}:{port}"))
+        template = stack.build_template()
+        stack.call_here(template, self._front)
+        self._front.listen()
+        self._emulator = Emulator(port, self._scratch())
+        self._emulator.start(newest)
+        self._deploy(template)
+        self._probe()
+        _ring_all()
+        if self._folder is not None:
+            self._checkpointer = Checkpointer(self._folder, self._emulator.save)
+            self._checkpointer.start()
+            self._tell()
+
+    def stop(self) -> None:
+        """End all that was started: answer what waits, keep the state, free the ports."""
+        wiring.clock.stop()
+        if self._emulator is not None:
+            self._emulator.hush()
+        if self._front is not None:
+            self._front.drain(DRAIN_S)
+        if self._checkpointer is not None:
+            self._checkpointer.stop()
+        if self._emulator is not None:
+            self._emulator.stop()
+        if self._front is not None:
+            self._front.close()
+        if self._folder is not None:
+            self._folder.close()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _bind(self) -> Front:
+        options = self._options
+        if not is_loopback(options.host) and not options.api_key:
+            raise StartFailed(
+                f"--host {options.host} can be reached from other machines: "
+                f"set {API_KEY} to the key that requests must carry"
+            )
+        body_max = settings.read(os.environ).max_body_bytes
+        try:
+            return Front(options.host, options.port, body_max=body_max, api_key=options.api_key)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise StartFailed(
+                    f"port {options.port} of {options.host} is in use; choose another with --port"
+                ) from error
+            raise StartFailed(
+                f"cannot listen on {options.host} port {options.port}: {error.strerror}"
+            ) from error
+
+    def _open_state(self) -> StateFolder | None:
+        if self._options.state is None:
+            return None
+        folder = StateFolder(self._options.state)
+        try:
+            folder.open()
+        except InUse as error:
+            raise StartFailed(f"{error}; choose another with --state-dir") from error
+        except OSError as error:
+            raise StartFailed(f"cannot use {folder.path}: {error.strerror}") from error
+        return folder
+
+    def _scratch(self) -> Path:
+        """Return an empty folder for what the emulator puts aside."""
+        if self._folder is None:
+            self._temporary = Path(tempfile.mkdtemp(prefix="headrace-"))
+            return self._temporary
+        scratch = self._folder.path / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        return scratch
+
+    def _deploy(self, template: dict[str, object]) -> None:
+        import boto3  # noqa: PLC0415  after the environment is set
+
+        assert self._front is not None and self._emulator is not None
+        api = stack.deploy(template, boto3.session.Session())
+        path = f"/_aws/execute-api/{api}/{names.API_STAGE}"
+        self._front.open(LOOPBACK, self._emulator.port, path)
+
+    def _probe(self) -> None:
+        """Make one request, the whole way through."""
+        request = urllib.request.Request(f"{_reachable(self.url)}/system/health/ready")
+        if self._options.api_key:
+            request.add_header("X-Api-Key", self._options.api_key)
+        try:
+            with urllib.request.urlopen(request, timeout=PROBE_TIMEOUT_S):
+                pass
+        except OSError as error:
+            raise StartFailed(f"the server started but does not answer: {error}") from error
+
+    def _tell(self) -> None:
+        """Leave a note where the server is, for `headrace demo` and other tools."""
+        assert self._folder is not None
+        note = {"url": self.url, "aws_endpoint": self.aws_endpoint, "pid": os.getpid()}
+        (self._folder.path / "server.json").write_text(json.dumps(note))
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host can be reached from this machine alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _environment(endpoint: str) -> dict[str, str]:
+    return {
+        **client_environment(endpoint),
+        **names.environment(stage=stack.STAGE, account=ACCOUNT, region=REGION),
+        "POWERTOOLS_LOG_LEVEL": os.environ.get("POWERTOOLS_LOG_LEVEL", "WARNING"),
+    }
+
+
+def _port_like(snapshot: Path | None) -> int:
+    """Return a free port, the snapshot's own if it is free: tools keep its address."""
+    wanted = int(snapshots.endpoint_of(snapshot).rpartition(":")[2]) if snapshot else 0
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise StartFailed("no free port for the emulated AWS")
+
+
+def _reachable(url: str) -> str:
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
+def _ring_all() -> None:
+    from chalicelib.operations import sweep  # noqa: PLC0415
+
+    sweep.ring_all(wiring.ports())

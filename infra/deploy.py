@@ -1,0 +1,186 @@
+"""Deploys a template with boto3 alone, on AWS and on the emulated AWS alike.
+
+The template and the code go to a bucket of this stage under the hash of their content, so that
+an update sees new code and the same code is sent once. A change set says what would change;
+one that would change nothing is success.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from botocore.exceptions import ClientError, WaiterError
+
+from infra import names, package
+
+if TYPE_CHECKING:
+    import boto3
+    from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_cloudformation.literals import CapabilityType
+    from mypy_boto3_s3 import S3Client
+
+CAPABILITIES: tuple[CapabilityType, ...] = (
+    "CAPABILITY_IAM",
+    "CAPABILITY_NAMED_IAM",
+    "CAPABILITY_AUTO_EXPAND",
+)
+POLL_S = 5.0  # how often a stack on AWS is looked at
+WAIT_MAX_S = 1_800.0  # a stack that is not done after half an hour never will be
+NOTHING_TO_DO = ("didn't contain changes", "No updates are to be performed")
+FAILED = ("CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
+
+
+class DeploymentFailed(Exception):
+    """The stack did not come up; the message says which resource failed and why."""
+
+
+class Deployer:
+    """Deploys stages of Headrace through one session: into one account and region."""
+
+    def __init__(self, session: boto3.session.Session, *, poll_s: float = POLL_S) -> None:
+        self._session = session
+        self._poll_s = poll_s
+        self._cloudformation: CloudFormationClient = session.client("cloudformation")
+        self._s3: S3Client = session.client("s3")
+
+    def deploy(self, stage: str, template: Mapping[str, Any], code: Path) -> dict[str, str]:
+        """Deploy the template with its code; return the stack's outputs.
+
+        Raises: DeploymentFailed.
+        """
+        bucket = self._bucket(stage)
+        key = self._upload(bucket, "code/{}.zip", code.read_bytes())
+        return self._apply(stage, with_code(template, {"Bucket": bucket, "Key": key}))
+
+    def deploy_without_code(self, stage: str, template: Mapping[str, Any]) -> dict[str, str]:
+        """Deploy the template for an emulator that calls the functions elsewhere."""
+        return self._apply(stage, with_code(template, None))
+
+    def _apply(self, stage: str, template: dict[str, Any]) -> dict[str, str]:
+        bucket = self._bucket(stage)
+        text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+        key = self._upload(bucket, "templates/{}.json", text.encode())
+        stack = stack_name(stage)
+        change_set = self._change_set(stack, stage, self._url(bucket, key))
+        if change_set is not None:
+            self._execute(stack, change_set)
+        described = self._cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+        return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
+
+    def _change_set(self, stack: str, stage: str, url: str) -> str | None:
+        """Make a change set; return its ARN, or None if there is nothing to do."""
+        client = self._cloudformation
+        made = client.create_change_set(
+            StackName=stack,
+            ChangeSetName=f"headrace-{secrets.token_hex(8)}",
+            ChangeSetType="UPDATE" if self._exists(stack) else "CREATE",
+            TemplateURL=url,
+            Capabilities=list(CAPABILITIES),
+            Parameters=[{"ParameterKey": "Stage", "ParameterValue": stage}],
+        )
+        try:
+            self._wait("change_set_create_complete", ChangeSetName=made["Id"])
+        except WaiterError as error:
+            described = client.describe_change_set(ChangeSetName=made["Id"])
+            reason = described.get("StatusReason", str(error))
+            client.delete_change_set(ChangeSetName=made["Id"])
+            if any(words in reason for words in NOTHING_TO_DO):
+                return None
+            raise DeploymentFailed(f"change set of stack {stack}: {reason}") from error
+        return made["Id"]
+
+    def _execute(self, stack: str, change_set: str) -> None:
+        client = self._cloudformation
+        is_new = _status(client, stack) == "REVIEW_IN_PROGRESS"
+        client.execute_change_set(ChangeSetName=change_set)
+        try:
+            self._wait(
+                "stack_create_complete" if is_new else "stack_update_complete", StackName=stack
+            )
+        except WaiterError as error:
+            raise DeploymentFailed(f"stack {stack}: {_reasons(client, stack)}") from error
+
+    def _exists(self, stack: str) -> bool:
+        status = _status(self._cloudformation, stack)
+        if status == "ROLLBACK_COMPLETE":
+            raise DeploymentFailed(
+                f"stack {stack} failed when it was first made; delete it and deploy again"
+            )
+        return status not in (None, "REVIEW_IN_PROGRESS")
+
+    def _wait(self, waiter: str, **what: str) -> None:
+        attempts = max(1, int(WAIT_MAX_S / self._poll_s))
+        self._cloudformation.get_waiter(waiter).wait(  # type: ignore[call-overload]
+            **what, WaiterConfig={"Delay": self._poll_s, "MaxAttempts": attempts}
+        )
+
+    def _bucket(self, stage: str) -> str:
+        """Return the stage's bucket, made if it is not there; it is private, as all new ones."""
+        account = self._session.client("sts").get_caller_identity()["Account"]
+        region = self._session.region_name
+        bucket = f"{stack_name(stage)}-deploy-{account}-{region}"
+        client = self._s3
+        try:
+            client.head_bucket(Bucket=bucket)
+        except ClientError:
+            where = {} if region == "us-east-1" else {"LocationConstraint": region}
+            more = {"CreateBucketConfiguration": where} if where else {}
+            client.create_bucket(Bucket=bucket, **more)  # type: ignore[arg-type]
+        return bucket
+
+    def _upload(self, bucket: str, key: str, content: bytes) -> str:
+        """Put content under its own hash, unless it is there; return its key."""
+        key = key.format(hashlib.sha256(content).hexdigest())
+        client = self._s3
+        try:
+            client.head_object(Bucket=bucket, Key=key)
+        except ClientError:
+            client.put_object(Bucket=bucket, Key=key, Body=content)
+        return key
+
+    def _url(self, bucket: str, key: str) -> str:
+        endpoint = self._s3.meta.endpoint_url
+        if "amazonaws.com" in endpoint:
+            return f"https://{bucket}.s3.{self._session.region_name}.amazonaws.com/{key}"
+        return f"{endpoint}/{bucket}/{key}"
+
+
+def stack_name(stage: str) -> str:
+    """Return the name of a stage's stack."""
+    return f"headrace-{stage}"
+
+
+def with_code(template: Mapping[str, Any], code: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return the template with every function's code at a place in S3, or with none."""
+    placed = cast("dict[str, Any]", json.loads(json.dumps(template)))
+    for function in names.FUNCTION_NAMES:
+        properties = placed["Resources"][function]["Properties"]
+        if properties.pop("CodeUri") != package.CODE:
+            raise ValueError(f"expected the code of {function} at {package.CODE}")
+        properties |= {"CodeUri": dict(code)} if code else {"InlineCode": "pass"}
+    return placed
+
+
+def _status(client: CloudFormationClient, stack: str) -> str | None:
+    try:
+        return client.describe_stacks(StackName=stack)["Stacks"][0]["StackStatus"]
+    except ClientError as error:
+        if "does not exist" in str(error):
+            return None
+        raise
+
+
+def _reasons(client: CloudFormationClient, stack: str) -> str:
+    """Say which resources failed and why, the first failure first."""
+    events = client.describe_stack_events(StackName=stack)["StackEvents"]
+    failures = [
+        f"{event.get('LogicalResourceId')}: {event.get('ResourceStatusReason', 'no reason given')}"
+        for event in reversed(events)
+        if event.get("ResourceStatus") in FAILED
+    ]
+    return "; ".join(failures) or "it was rolled back"

@@ -1,0 +1,129 @@
+"""From the source to what is deployed: the template, and the zip with compiled code.
+
+Chalice makes both; the zip is then completed with `.pyc` files, which Lambda cannot write and
+without which every cold start compiles all of it (contracts/emulation.md section 8).
+"""
+
+from __future__ import annotations
+
+import compileall
+import importlib
+import io
+import json
+import py_compile
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from chalice.config import Config
+from chalice.deploy import appgraph, deployer, packager, swagger
+from chalice.package import PackageOptions, ResourceBuilder, SAMTemplateGenerator
+from chalice.utils import UI, OSUtils
+
+from infra import template
+
+ROOT = Path(__file__).resolve().parents[1]
+CHALICE_STAGE = "headrace"  # the one Chalice knows; our stages are the template's parameter
+CODE = "./deployment.zip"  # where Chalice's template says that the code is
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same source makes the same zip
+
+
+def build_template() -> dict[str, Any]:
+    """Return the whole template, its code at `CODE`, without making the zip."""
+    config = _config()
+    steps = [
+        deployer.InjectDefaults(),
+        deployer.DeploymentPackager(packager=_NoZip()),
+        deployer.SwaggerBuilder(swagger_generator=swagger.CFNSwaggerGenerator()),
+    ]
+    builder = ResourceBuilder(
+        appgraph.ApplicationGraphBuilder(),
+        appgraph.DependencyBuilder(),
+        deployer.BuildStage(steps=steps),
+    )
+    resources = builder.construct_resources(config, CHALICE_STAGE)
+    made = SAMTemplateGenerator(config, _Principals()).generate(resources)
+    # Chalice's own classes of dictionaries and strings become plain JSON.
+    return template.merge(json.loads(json.dumps(made)), template.extension())
+
+
+def build_zip(folder: Path) -> Path:
+    """Make the zip in a folder; return its path.
+
+    It needs pip, and on its first run an index of packages, for the wheels that Lambda runs.
+    """
+    system = OSUtils()
+    runner = packager.PipRunner(pip=packager.SubprocessPip(osutils=system), osutils=system)
+    chalice_packager = packager.LambdaDeploymentPackager(
+        osutils=system,
+        dependency_builder=packager.DependencyBuilder(osutils=system, pip_runner=runner),
+        ui=UI(out=io.StringIO(), err=io.StringIO()),
+    )
+    made = chalice_packager.create_deployment_package(str(ROOT), _config().lambda_python_version)
+    chalice_packager.inject_latest_app(made, str(ROOT))
+    target = folder / "deployment.zip"
+    compile_zip(Path(made), target)
+    return target
+
+
+def compile_zip(source: Path, target: Path) -> None:
+    """Copy a zip of Python source, adding to each module its compiled form.
+
+    The compiled files are never checked against their source: they are right by construction,
+    and the times in a zip are not.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        with zipfile.ZipFile(source) as archive:
+            archive.extractall(folder)
+        for stale in folder.rglob("__pycache__"):
+            shutil.rmtree(stale)
+        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        compileall.compile_dir(
+            folder,
+            quiet=2,
+            stripdir=str(folder),
+            prependdir="/var/task",
+            invalidation_mode=unchecked,
+        )
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                entry = zipfile.ZipInfo(str(path.relative_to(folder)), ZIP_TIME)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, path.read_bytes())
+
+
+def _config() -> Config:
+    """Return Chalice's configuration of this project."""
+    return Config(
+        chalice_stage=CHALICE_STAGE,
+        user_provided_params={
+            "chalice_app": lambda: importlib.import_module("app").app,
+            "project_dir": str(ROOT),
+        },
+        config_from_disk=json.loads((ROOT / ".chalice" / "config.json").read_text()),
+        default_params={"autogen_policy": False},
+    )
+
+
+class _NoZip(packager.LambdaDeploymentPackager):
+    """Names the zip and makes none."""
+
+    def __init__(self) -> None:
+        """Need nothing."""
+
+    def create_deployment_package(self, project_dir: str, python_version: str) -> str:
+        return CODE
+
+
+class _Principals(PackageOptions):
+    """Stands for Chalice's client of the region, which we need not ask for names."""
+
+    def __init__(self) -> None:
+        """Need nothing."""
+
+    def service_principal(self, service: str) -> str:
+        return f"{service}.amazonaws.com"

@@ -1,0 +1,243 @@
+"""The CloudFormation template: what `chalice package` makes, and what Chalice cannot declare.
+
+`extension()` is plain data and can be merged by `chalice package --merge-template` too; it adds
+tables, queues, schedules, roles and alarms to Chalice's functions and API, and the few settings
+of those that no decorator has. Everything is named after the parameter `Stage`, so that one
+template serves every stage.
+
+Traps (contracts/emulation.md section 1): a merge works key by key and deletes nothing, so a value
+is replaced only by one of the same form; CloudFormation reads no YAML aliases, so we write JSON.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from chalicelib.ports import HISTORY, LIVE
+from chalicelib.store import table
+from infra import names, policies
+
+Json = dict[str, Any]
+
+FUNCTION_TIMEOUT_S = 30  # design section 4, "Time"
+VISIBILITY_S = 90  # three times that: a message comes back only after its function is dead
+RETENTION_S = 1_209_600  # 14 days, SQS's longest
+RECEIVES_MAX = 1_000  # SQS's largest: receive counts decide nothing, age does (design section 4)
+BATCH = 10
+CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20}  # of each mapping; SQS allows 2 to 1,000
+LOG_DAYS = 30
+SENDERS = (names.API, names.TIMERS, names.COMMANDS, names.SWEEP)
+
+
+def extension() -> Json:
+    """Return what is merged into Chalice's template."""
+    resources = {
+        **_tables(),
+        **_queues(),
+        **_schedules(),
+        **_roles(),
+        **_log_groups(),
+        **_alarms(),
+        **{function: _function(function) for function in names.FUNCTION_NAMES},
+    }
+    return {
+        "Description": "Headrace: a BPMN workflow engine with no servers",
+        "Parameters": {
+            "Stage": {
+                "Type": "String",
+                "Default": "dev",
+                "AllowedPattern": "[a-z][a-z0-9-]{0,19}",
+                "Description": "Names every table, queue and function of this deployment",
+            }
+        },
+        "Resources": resources,
+        "Outputs": {
+            "JobQueuePrefix": {"Value": {"Fn::Sub": names.QUEUE_PREFIX + "j-"}},
+            "LiveTableName": {"Value": {"Ref": "LiveTable"}},
+        },
+    }
+
+
+def merge(into: Json, added: Json) -> Json:
+    """Merge as Chalice does: key by key, lists and values replaced."""
+    merged = copy.copy(into)
+    for key, value in added.items():
+        present = merged.get(key)
+        if isinstance(value, dict) and isinstance(present, dict):
+            merged[key] = merge(present, value)
+        else:
+            merged[key] = copy.deepcopy(value)
+    return merged
+
+
+def _tables() -> Json:
+    return {
+        "LiveTable": _table(names.LIVE_TABLE, table.TABLES[LIVE]),
+        "HistoryTable": _table(names.HISTORY_TABLE, table.TABLES[HISTORY]),
+    }
+
+
+def _table(name: str, schema: table.Schema) -> Json:
+    """One table on demand, kept when its stack is deleted."""
+    properties: Json = {
+        "TableName": {"Fn::Sub": name},
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": attribute, "AttributeType": "S"} for attribute in schema.attributes
+        ],
+        "KeySchema": _key_schema(schema.pk, schema.sk),
+        "TimeToLiveSpecification": {"AttributeName": schema.ttl, "Enabled": True},
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+    }
+    if schema.indexes:
+        properties["GlobalSecondaryIndexes"] = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _key_schema(index.pk, index.sk),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+            for index in schema.indexes
+        ]
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    return {"Type": "AWS::DynamoDB::Table", **kept, "Properties": properties}
+
+
+def _key_schema(pk: str, sk: str) -> list[Json]:
+    return [
+        {"AttributeName": pk, "KeyType": "HASH"},
+        {"AttributeName": sk, "KeyType": "RANGE"},
+    ]
+
+
+def _queues() -> Json:
+    return {
+        "TimersDeadQueue": _queue(names.TIMERS_QUEUE + names.DEAD),
+        "TimersQueue": _queue(names.TIMERS_QUEUE, dead="TimersDeadQueue"),
+        "CommandsDeadQueue": _queue(names.COMMANDS_QUEUE + names.DEAD),
+        "CommandsQueue": _queue(names.COMMANDS_QUEUE, dead="CommandsDeadQueue"),
+    }
+
+
+def _queue(name: str, dead: str | None = None) -> Json:
+    properties: Json = {
+        "QueueName": {"Fn::Sub": name},
+        "MessageRetentionPeriod": RETENTION_S,
+        "SqsManagedSseEnabled": True,
+    }
+    if dead:
+        properties["VisibilityTimeout"] = VISIBILITY_S
+        properties["RedrivePolicy"] = {
+            "deadLetterTargetArn": {"Fn::GetAtt": [dead, "Arn"]},
+            "maxReceiveCount": RECEIVES_MAX,
+        }
+    return {
+        "Type": "AWS::SQS::Queue",
+        "DeletionPolicy": "Delete",
+        "UpdateReplacePolicy": "Delete",
+        "Properties": properties,
+    }
+
+
+def _schedules() -> Json:
+    return {
+        "ScheduleGroup": {
+            "Type": "AWS::Scheduler::ScheduleGroup",
+            "Properties": {"Name": {"Fn::Sub": names.SCHEDULE_GROUP}},
+        },
+        "ScheduleRole": _role(
+            "scheduler", policies.schedule_statements(), RoleName={"Fn::Sub": names.SCHEDULE_ROLE}
+        ),
+    }
+
+
+def _roles() -> Json:
+    return {
+        f"{function}Role": _role("lambda", policies.statements(function))
+        for function in names.FUNCTION_NAMES
+    }
+
+
+def _role(service: str, statements: list[Json], **more: Any) -> Json:
+    policy = {"Version": "2012-10-17", "Statement": statements}
+    return {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            **more,
+            "AssumeRolePolicyDocument": policies.trusted_by(service),
+            "Policies": [{"PolicyName": "headrace", "PolicyDocument": policy}],
+        },
+    }
+
+
+def _log_groups() -> Json:
+    return {
+        f"{function}Logs": {
+            "Type": "AWS::Logs::LogGroup",
+            "DeletionPolicy": "Delete",
+            "UpdateReplacePolicy": "Delete",
+            "Properties": {
+                "LogGroupName": {"Fn::Sub": f"/aws/lambda/{name}"},
+                "RetentionInDays": LOG_DAYS,
+            },
+        }
+        for function, name in names.FUNCTION_NAMES.items()
+    }
+
+
+def _alarms() -> Json:
+    """An alarm when anything is parked: somebody has to look, then `headrace redrive`."""
+    return {
+        f"{queue}Alarm": {
+            "Type": "AWS::CloudWatch::Alarm",
+            "Properties": {
+                "AlarmDescription": f"Messages are parked in {queue}",
+                "Namespace": "AWS/SQS",
+                "MetricName": "ApproximateNumberOfMessagesVisible",
+                "Dimensions": [
+                    {"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}
+                ],
+                "Statistic": "Maximum",
+                "Period": 60,
+                "EvaluationPeriods": 1,
+                "Threshold": 0,
+                "ComparisonOperator": "GreaterThanThreshold",
+                "TreatMissingData": "notBreaching",
+            },
+        }
+        for queue in ("TimersDeadQueue", "CommandsDeadQueue")
+    }
+
+
+def _function(function: str) -> Json:
+    """The settings of a function that Chalice's decorators and config do not have."""
+    properties: Json = {
+        "FunctionName": {"Fn::Sub": names.FUNCTION_NAMES[function]},
+        "Role": {"Fn::GetAtt": [f"{function}Role", "Arn"]},
+        "Timeout": FUNCTION_TIMEOUT_S,
+        "Environment": {
+            "Variables": {
+                variable: {"Fn::Sub": name} for variable, name in names.ENVIRONMENT.items()
+            }
+        },
+    }
+    if function in SENDERS:
+        properties["RecursiveLoop"] = "Allow"  # AWS stops a chain of sends after 16 hops otherwise
+    if function in _MAPPINGS:
+        event, queue = _MAPPINGS[function]
+        mapping = {
+            # The same form as Chalice's, which it replaces.
+            "Queue": {"Fn::Sub": f"${{{queue}.Arn}}"},
+            "BatchSize": BATCH,
+            "FunctionResponseTypes": ["ReportBatchItemFailures"],
+            "ScalingConfig": {"MaximumConcurrency": CONCURRENCY[function]},
+        }
+        properties["Events"] = {event: {"Type": "SQS", "Properties": mapping}}
+    return {"DependsOn": [f"{function}Logs"], "Properties": properties}
+
+
+# Function: the name Chalice gives its event source, and the queue it reads.
+_MAPPINGS = {
+    names.TIMERS: ("OnTimersSqsEventSource", "TimersQueue"),
+    names.COMMANDS: ("OnCommandsSqsEventSource", "CommandsQueue"),
+}
