@@ -1,0 +1,208 @@
+"""How a built-in function is declared, and how the arguments of a call meet its parameters.
+
+A row names a signature as the standard prints it, such as
+`substring(string: string, start position: number, length?: number)`, and the Python function
+behind it. `name?` may be left out, `type?` may be null, `list...` is one list or any number of
+items, `item*` any number of items, and `a|b` either of two types. A row whose types do not fit
+gives way to the next of the same name; null, where no row takes it, makes null.
+Source: DMN 1.5 section 10.3.4, contract section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from chalicelib.feel.errors import FeelError, WarningType
+from chalicelib.feel.evaluation import Evaluation
+from chalicelib.feel.limits import STRING_MAX
+from chalicelib.feel.values import KINDS, Function, Kind, Value, kind_of
+
+_TYPES: dict[str, frozenset[type]] = {kind: frozenset((type_,)) for type_, kind in KINDS.items()}
+_ANY = "any"
+
+
+class Parameter(NamedTuple):
+    """One parameter of a built-in function; `types` is empty if it takes anything."""
+
+    name: str
+    kind: str
+    types: frozenset[type]
+    is_optional: bool = False
+    is_nullable: bool = False
+    many: str = ""
+
+
+class Builtin:
+    """One row: a signature and what computes it.
+
+    Shapes: the function takes the arguments in order, after the evaluation under way if
+        `needs_run`; parameters left out at the end are not passed. None is null.
+    """
+
+    def __init__(
+        self,
+        signature: str,
+        function: Callable[..., Value],
+        *,
+        needs_run: bool = False,
+        only_zeebe: bool = False,
+    ) -> None:
+        self.signature = signature
+        self.name = signature.partition("(")[0]
+        self.function = function
+        self.needs_run = needs_run
+        self.only_zeebe = only_zeebe
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, read from the signature when they are first wanted."""
+        inside = self.signature[len(self.name) + 1 : -1]
+        return tuple(_parameter(part) for part in inside.split(",") if part)
+
+
+class Plan(NamedTuple):
+    """How the arguments of one call, by their number and names, go to one row."""
+
+    row: Builtin
+    order: tuple[int, ...]  # for each parameter in turn, the place of its argument
+
+
+class BuiltinFunction(Function):
+    """All the rows of one name."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, name: str, rows: Sequence[Builtin]) -> None:
+        super().__init__(name, ())
+        self.rows = rows
+
+    def invoke(
+        self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
+    ) -> Value:
+        """Call it as a value, as `sort(list, before)` may do."""
+        return self.apply(run, self.plans(len(arguments), names), list(arguments), 0)
+
+    def plans(self, count: int, names: Sequence[str] | None) -> list[Plan]:
+        """Tell which rows so many arguments, or arguments of such names, could be for."""
+        plans = (_plan(row, count, names) for row in self.rows)
+        return [plan for plan in plans if plan is not None]
+
+    def apply(self, run: Evaluation, plans: list[Plan], values: list[Value], offset: int) -> Value:
+        """Give the result of the first row that takes the values; null and a warning if none."""
+        work = 1
+        for value in values:
+            if type(value) is list or type(value) is str:
+                work += len(value) // 32
+        run.spend(work)
+        for row, order in plans:
+            bound = _bind(row.parameters, order, values)
+            if bound is not None:
+                return self._compute(run, row, bound, offset)
+        kinds = ", ".join(kind_of(value) for value in values)
+        expected = " or ".join(row.signature for row in self.rows)
+        message = f"expected {expected}, found {self.name}({kinds})"
+        run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message, offset)
+        return None
+
+    def _compute(self, run: Evaluation, row: Builtin, bound: list[Value], offset: int) -> Value:
+        try:
+            result = row.function(run, *bound) if row.needs_run else row.function(*bound)
+        except ArithmeticError:
+            result = None
+        if type(result) is list:
+            run.measure(len(result))
+        elif type(result) is str and len(result) > STRING_MAX:
+            raise FeelError(f"a string would have more than {STRING_MAX} characters")
+        elif result is None:
+            message = f"{self.name} has no result for these arguments"
+            run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message, offset)
+        return result
+
+
+def _parameter(text: str) -> Parameter:
+    name, _, kind = (part.strip() for part in text.partition(":"))
+    many = name[-3:] if name.endswith("...") else name[-1:] if name.endswith("*") else ""
+    name = name.removesuffix(many) if many else name
+    is_nullable = kind.endswith("?")
+    kind = kind.rstrip("?") or _ANY
+    types: frozenset[type] = frozenset()
+    if kind != _ANY:
+        types = frozenset().union(*(_TYPES.get(part, _TYPES_OF_NONE) for part in kind.split("|")))
+    return Parameter(name.rstrip("?"), kind, types, name.endswith("?"), is_nullable, many)
+
+
+_TYPES_OF_NONE: frozenset[type] = frozenset((Function,))
+
+
+def _plan(row: Builtin, count: int, names: Sequence[str] | None) -> Plan | None:
+    parameters = row.parameters
+    if names is None:
+        least = sum(not parameter.is_optional for parameter in parameters)
+        if count < least or (count > len(parameters) and not _is_open(parameters)):
+            return None
+        return Plan(row, tuple(range(count)))
+    places = {name: place for place, name in enumerate(names)}
+    if len(places) != count or not places.keys() <= {parameter.name for parameter in parameters}:
+        return None
+    order = [places.get(parameter.name, -1) for parameter in parameters]
+    for place, parameter in zip(order, parameters, strict=True):
+        if place < 0 and not parameter.is_optional:
+            return None
+    while order and order[-1] < 0:
+        order.pop()
+    return Plan(row, tuple(order))
+
+
+def _is_open(parameters: Sequence[Parameter]) -> bool:
+    return bool(parameters) and bool(parameters[-1].many)
+
+
+def _bind(
+    parameters: Sequence[Parameter], order: tuple[int, ...], values: list[Value]
+) -> list[Value] | None:
+    """Fit the values to the parameters; None if one of them does not fit."""
+    bound: list[Value] = []
+    for index, place in enumerate(order):
+        parameter = parameters[index] if index < len(parameters) else parameters[-1]
+        if parameter.many:
+            return _bind_many(parameter, bound, [values[place] for place in order[index:]])
+        if place < 0:
+            bound.append(None)  # left out between others; optional, and only names can do it
+            continue
+        value = _fit(parameter, values[place])
+        if value is _UNFIT:
+            return None
+        bound.append(value)
+    return bound
+
+
+def _bind_many(parameter: Parameter, bound: list[Value], values: list[Value]) -> list[Value] | None:
+    if parameter.many == "...":
+        if len(values) == 1:
+            if values[0] is None:
+                return None
+            values = values[0] if type(values[0]) is list else values
+        return [*bound, values]
+    fitted = [_fit(parameter, value) for value in values]
+    return None if any(value is _UNFIT for value in fitted) else [*bound, *fitted]
+
+
+_UNFIT: Any = object()
+
+
+def _fit(parameter: Parameter, value: Value) -> Value:
+    """Fit one value: as it is, out of a list of one, or into one; `_UNFIT` if it cannot."""
+    types = parameter.types
+    if not types or type(value) in types:
+        return value
+    if value is None:
+        return None if parameter.is_nullable else _UNFIT
+    if type(value) is list and len(value) == 1 and type(value[0]) in types:
+        return value[0]
+    if parameter.kind == Kind.LIST:
+        return [value]
+    if Function in types and isinstance(value, Function):
+        return value
+    return _UNFIT

@@ -1,0 +1,48 @@
+"""From tree to closures: one function per class of the tree, by the kind of expression.
+
+A closure takes the evaluation under way and gives a value. What can be known beforehand is
+settled here: constants, the place of every name that the text itself binds, which built-in
+function a call means.
+"""
+
+from __future__ import annotations
+
+from chalicelib.feel import tree
+from chalicelib.feel.compiler import access, calls, forms, iteration, operators
+from chalicelib.feel.compiler.scope import Builder, Scope, Unit
+from chalicelib.feel.evaluation import Closure
+from chalicelib.feel.profile import Profile
+
+_BUILDERS: dict[type, Builder] = {
+    tree.Literal: forms.build_literal,
+    tree.Name: access.build_name,
+    tree.Path: access.build_path,
+    tree.Filter: access.build_filter,
+    tree.Call: calls.build_call,
+    tree.Negation: operators.build_negation,
+    tree.Arithmetic: operators.build_arithmetic,
+    tree.Junction: operators.build_junction,
+    tree.Comparison: operators.build_comparison,
+    tree.Between: operators.build_between,
+    tree.In: operators.build_in,
+    tree.UnaryComparison: forms.build_unary_comparison,
+    tree.RangeLiteral: forms.build_range,
+    tree.ListLiteral: forms.build_list,
+    tree.ContextLiteral: forms.build_context,
+    tree.Conditional: forms.build_conditional,
+    tree.For: iteration.build_for,
+    tree.Quantified: iteration.build_quantified,
+    tree.FunctionLiteral: calls.build_function,
+    tree.InstanceOf: forms.build_instance_of,
+    tree.UnaryTests: operators.build_unary_tests,
+}
+
+
+def compile_tree(node: tree.Node, profile: Profile) -> tuple[Closure, int, frozenset[str]]:
+    """Compile a whole expression.
+
+    Returns: its closure, the number of slots it needs, and the free names it reads.
+    """
+    unit = Unit(profile, _BUILDERS)
+    closure = Scope(unit).build(node)
+    return closure, unit.size, frozenset(unit.free_names)

@@ -1,0 +1,143 @@
+"""Functions: literals, which keep the scope they were made in, and calls.
+
+Source: DMN 1.5 sections 10.3.2.13 (functions) and 10.3.2.13.2 (named parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chalicelib.feel import builtins, types
+from chalicelib.feel.builtins.signature import BuiltinFunction
+from chalicelib.feel.compiler.scope import Scope
+from chalicelib.feel.errors import WarningType
+from chalicelib.feel.evaluation import Closure, Evaluation
+from chalicelib.feel.tree import Call, FunctionLiteral, Name, Parameter
+from chalicelib.feel.values import Function, Value, kind_of
+
+
+class UserFunction(Function):
+    """A function literal together with the values of the scope it was made in."""
+
+    __slots__ = ("body", "captured", "places", "types", "variables")
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        body: Closure,
+        places: Sequence[int],
+        captured: list[Value],
+        variables: Mapping[str, Any],
+    ) -> None:
+        super().__init__("function", [parameter.name for parameter in parameters])
+        self.types = [parameter.type for parameter in parameters]
+        self.body = body
+        self.places = places
+        self.captured = captured
+        self.variables = variables
+
+    def invoke(
+        self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
+    ) -> Value:
+        """Evaluate the body with the arguments in their places; null if they do not fit."""
+        bound = self._bind(arguments, names)
+        if bound is None:
+            message = f"expected {len(self.parameters)} fitting arguments: {self.parameters}"
+            run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message)
+            return None
+        run.enter()
+        outside = run.slots, run.variables
+        run.slots, run.variables = self.captured.copy(), self.variables
+        for place, value in zip(self.places, bound, strict=True):
+            run.slots[place] = value
+        try:
+            return self.body(run)
+        finally:
+            run.slots, run.variables = outside
+            run.calls -= 1
+
+    def _bind(self, arguments: Sequence[Value], names: Sequence[str] | None) -> list[Value] | None:
+        if len(arguments) != len(self.parameters):
+            return None
+        if names is not None:
+            if set(names) != set(self.parameters):
+                return None
+            by_name = dict(zip(names, arguments, strict=True))
+            arguments = [by_name[name] for name in self.parameters]
+        bound = []
+        for value, wanted in zip(arguments, self.types, strict=True):
+            fits, coerced = types.coerce(value, wanted)
+            if not fits:
+                return None
+            bound.append(coerced)
+        return bound
+
+
+def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
+    """`function(a, b) body`, which keeps what it can see; an external one is null here."""
+    if node.body is None:
+        return _build_external()
+    places = []
+    for parameter in node.parameters:
+        scope = scope.bind(parameter.name)
+        places.append(scope.slot)
+    parameters, body = node.parameters, scope.build(node.body)
+    return lambda run: UserFunction(parameters, body, places, run.slots.copy(), run.variables)
+
+
+def _build_external() -> Closure:
+    def run_external(run: Evaluation) -> None:
+        run.warn(WarningType.NO_FUNCTION_FOUND, "external functions are not supported")
+
+    return run_external
+
+
+def build_call(node: Call, scope: Scope) -> Closure:
+    """A call: of a function value if the name is one, else of the built-in function."""
+    arguments = [scope.build(argument) for argument in node.arguments]
+    if isinstance(node.callee, Name):
+        name = node.callee.name
+        builtin = builtins.find(name, scope.unit.profile)
+        if builtin is not None and scope.find(name) == ([], -1):
+            return _build_builtin_call(builtin, name, arguments, node)
+    callee = scope.build(node.callee)
+    names, offset = node.names, node.offset
+
+    def run_call(run: Evaluation) -> Value:
+        function = callee(run)
+        values = [argument(run) for argument in arguments]
+        return call(run, function, values, names, offset)
+
+    return run_call
+
+
+def call(
+    run: Evaluation,
+    function: Value,
+    values: list[Value],
+    names: Sequence[str] | None,
+    offset: int,
+) -> Value:
+    """Call whatever value stands before the parentheses; null if it is no function."""
+    if isinstance(function, Function):
+        return function.invoke(run, values, names)
+    run.warn(WarningType.NO_FUNCTION_FOUND, f"a {kind_of(function)} cannot be called", offset)
+    return None
+
+
+def _build_builtin_call(
+    builtin: BuiltinFunction, name: str, arguments: list[Closure], node: Call
+) -> Closure:
+    """The commonest call. A variable that holds a function goes before a built-in one."""
+    names, offset = node.names, node.offset
+    plans = builtin.plans(len(arguments), names)
+
+    def run_builtin(run: Evaluation) -> Value:
+        values = [argument(run) for argument in arguments]
+        known = run.variables.get(name)
+        if known is not None and isinstance(known, Function):
+            return known.invoke(run, values, names)
+        return builtin.apply(run, plans, values, offset)
+
+    return run_builtin

@@ -1,0 +1,174 @@
+"""`for`, `some` and `every`.
+
+One closure per iterator, the innermost ending in the body. The names of a loop have their slots
+for the whole evaluation, so that an iteration costs one assignment and no copy of a scope.
+Source: DMN 1.5 sections 10.3.2.10 to 10.3.2.12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from chalicelib.feel.compiler.access import PARTIAL
+from chalicelib.feel.compiler.scope import Scope
+from chalicelib.feel.errors import FeelError, WarningType
+from chalicelib.feel.evaluation import Closure, Evaluation
+from chalicelib.feel.limits import LIST_MAX
+from chalicelib.feel.temporal import Date
+from chalicelib.feel.tree import For, Iterator, Quantified, Span
+from chalicelib.feel.values import Range, Value, kind_of
+
+# What the iterators inside of one do for each item; False tells it to stop.
+_Each = Callable[[Evaluation], bool]
+_Source = Callable[[Evaluation], Iterable[Value] | None]
+
+
+def build_for(node: For, scope: Scope) -> Closure:
+    """`for … return`: a list of results; `partial` is what there is of it so far."""
+    results = scope.bind(PARTIAL)
+    sources, inner = _build_sources(node.iterators, results)
+    body, slot = inner.build(node.body), results.slot
+
+    def add(run: Evaluation) -> bool:
+        # The body may hold the same loop again, in a function that calls itself: ask each time.
+        found = run.slots[slot]
+        found.append(body(run))
+        if len(found) > LIST_MAX:
+            raise FeelError(f"a list would have more than {LIST_MAX} items")
+        return True
+
+    each = _nest(sources, add)
+
+    def run_for(run: Evaluation) -> Value:
+        found: list[Value] = []
+        before, run.slots[slot] = run.slots[slot], found
+        try:
+            return found if each(run) is not None else None
+        finally:
+            run.slots[slot] = before
+
+    return run_for
+
+
+def build_quantified(node: Quantified, scope: Scope) -> Closure:
+    """`some` is the `or` of its conditions, `every` their `and`, with null as these have it."""
+    decides = not node.is_every
+    verdict_scope = scope.bind("")
+    sources, inner = _build_sources(node.iterators, verdict_scope)
+    condition, slot = inner.build(node.body), verdict_scope.slot
+
+    def judge(run: Evaluation) -> bool:
+        value = condition(run)
+        if value is decides:
+            run.slots[slot] = decides
+            return False
+        if type(value) is not bool:
+            run.slots[slot] = None
+        return True
+
+    each = _nest(sources, judge)
+
+    def run_quantified(run: Evaluation) -> Value:
+        run.slots[slot] = not decides
+        return run.slots[slot] if each(run) is not None else None
+
+    return run_quantified
+
+
+def _build_sources(
+    iterators: tuple[Iterator, ...], scope: Scope
+) -> tuple[list[tuple[_Source, int]], Scope]:
+    """Compile the iterators, each in the scope of those before it."""
+    sources: list[tuple[_Source, int]] = []
+    for name, source, offset in iterators:
+        if isinstance(source, Span):
+            items = _build_span(scope.build(source.start), scope.build(source.end), offset)
+        else:
+            items = _build_items(scope.build(source), offset)
+        scope = scope.bind(name)
+        sources.append((items, scope.slot))
+    return sources, scope
+
+
+def _nest(sources: list[tuple[_Source, int]], innermost: _Each) -> Callable[..., bool | None]:
+    """Put each iterator's loop around the one after it.
+
+    Returns: a loop that gives False if it was stopped, and None if there was nothing to go over.
+    """
+    each: Callable[[Evaluation], bool | None] = innermost
+    for source, slot in reversed(sources):
+        each = _loop(source, slot, each)
+    return each
+
+
+def _loop(
+    source: _Source, slot: int, each: Callable[[Evaluation], bool | None]
+) -> Callable[[Evaluation], bool | None]:
+    def go(run: Evaluation) -> bool | None:
+        items = source(run)
+        if items is None:
+            return None
+        slots = run.slots
+        for item in items:
+            run.spend()
+            slots[slot] = item
+            goes_on = each(run)
+            if not goes_on:
+                return goes_on
+        return True
+
+    return go
+
+
+def _build_items(source: Closure, offset: int) -> _Source:
+    def items(run: Evaluation) -> Iterable[Value] | None:
+        value = source(run)
+        if type(value) is list:
+            return value
+        if type(value) is Range:
+            return _range_items(run, value, offset)
+        if value is None:
+            return _none(run, value, offset)
+        return [value]
+
+    return items
+
+
+def _range_items(run: Evaluation, span: Range, offset: int) -> Iterable[Value] | None:
+    if span.operator or type(span.start) is not type(span.end):
+        return _none(run, span, offset)
+    items = _between(run, span.start, span.end)
+    if items is None:
+        return _none(run, span, offset)
+    return items[not span.start_included : len(items) - (not span.end_included)]
+
+
+def _build_span(start: Closure, end: Closure, offset: int) -> _Source:
+    def items(run: Evaluation) -> Iterable[Value] | None:
+        first, last = start(run), end(run)
+        found = _between(run, first, last) if type(first) is type(last) else None
+        return _none(run, first, offset) if found is None else found
+
+    return items
+
+
+def _between(run: Evaluation, first: Value, last: Value) -> list[Value] | None:
+    """List whole numbers or days from one to another, up or down; None for other kinds."""
+    if type(first) is Decimal:
+        if first != first.to_integral_value() or last != last.to_integral_value():
+            return None
+        return [Decimal(number) for number in _integers(run, int(first), int(last))]
+    if type(first) is Date:
+        return [Date.of_number(number) for number in _integers(run, first.number, last.number)]
+    return None
+
+
+def _integers(run: Evaluation, first: int, last: int) -> range:
+    run.measure(abs(last - first) + 1)
+    return range(first, last + 1) if first <= last else range(first, last - 1, -1)
+
+
+def _none(run: Evaluation, value: Value, offset: int) -> None:
+    message = f"expected a list, or a range of numbers or dates, found {kind_of(value)}"
+    run.warn(WarningType.INVALID_TYPE, message, offset)

@@ -1,0 +1,77 @@
+"""One evaluation under way: its variables, what it has spent, and the warnings it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chalicelib.feel.errors import FeelError, FeelWarning, WarningType
+from chalicelib.feel.limits import CALLS_MAX, LIST_MAX, STEPS_MAX
+from chalicelib.feel.temporal import DateAndTime
+from chalicelib.feel.values import Value, from_python
+
+# A closure: what an expression is compiled to.
+Closure = Callable[["Evaluation"], Value]
+
+
+class Evaluation:
+    """What the closures of one evaluation share.
+
+    `slots` holds the values of the names that the expression itself binds, at the places the
+    compiler gave them. A call swaps `slots`, `variables` and `taken` for those of the function
+    and back, so a scope is never copied per iteration.
+    """
+
+    __slots__ = ("calls", "now", "random_bits", "slots", "steps", "taken", "variables", "warnings")
+
+    def __init__(
+        self,
+        variables: Mapping[str, Any],
+        slots: list[Value],
+        warnings: list[FeelWarning] | None,
+        now: DateAndTime | None,
+        random_bits: Callable[[int], int] | None,
+    ) -> None:
+        self.variables = variables
+        self.slots = slots
+        self.warnings = warnings
+        self.now = now
+        self.random_bits = random_bits
+        self.steps = 0
+        self.calls = 0
+        self.taken: dict[int, tuple[Any, Value]] | None = None
+
+    def warn(self, type_: WarningType, message: str, offset: int = 0) -> None:
+        """Leave a reason for a null, if anybody wants to know."""
+        if self.warnings is not None:
+            self.warnings.append(FeelWarning(type_, message, offset))
+
+    def spend(self, steps: int = 1) -> None:
+        """Count work done. Raises: FeelError past STEPS_MAX."""
+        self.steps += steps
+        if self.steps > STEPS_MAX:
+            raise FeelError(f"the evaluation takes more than {STEPS_MAX} steps")
+
+    def measure(self, items: int) -> None:
+        """Count a list about to be made. Raises: FeelError past LIST_MAX or STEPS_MAX."""
+        if items > LIST_MAX:
+            raise FeelError(f"a list would have more than {LIST_MAX} items")
+        self.spend(items)
+
+    def enter(self) -> None:
+        """Count a call that begins. Raises: FeelError past CALLS_MAX nested ones."""
+        self.calls += 1
+        if self.calls > CALLS_MAX:
+            raise FeelError(f"functions call each other more than {CALLS_MAX} levels deep")
+        self.spend()
+
+    def take(self, value: Any) -> Value:
+        """Take in a list, context or foreign number of the variables, each only once."""
+        taken = self.taken
+        if taken is None:
+            taken = self.taken = {}
+        known = taken.get(id(value))
+        if known is None:
+            # The original is kept beside the result, so its id cannot be given to another.
+            known = taken[id(value)] = (value, from_python(value))
+        return known[1]

@@ -1,0 +1,126 @@
+"""A parsed expression, and the way to get one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from decimal import getcontext, setcontext
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from chalicelib.feel import builtins
+from chalicelib.feel.compiler import compile_tree
+from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
+from chalicelib.feel.evaluation import Closure, Evaluation
+from chalicelib.feel.limits import CACHE_MAX
+from chalicelib.feel.names import Names
+from chalicelib.feel.numbers import CONTEXT
+from chalicelib.feel.parser import Parser
+from chalicelib.feel.profile import Profile
+from chalicelib.feel.temporal import DateAndTime
+from chalicelib.feel.values import Value
+
+_NO_NAMES = Names()
+
+
+class Expression:
+    """A FEEL expression that can be evaluated any number of times; immutable.
+
+    Shapes: `text` is the text it was parsed from, `names` the free variable names it may read;
+        inside of a filter these include names that an item may have instead.
+    """
+
+    __slots__ = ("_closure", "_size", "names", "text")
+
+    text: str
+    names: frozenset[str]
+    _closure: Closure
+    _size: int
+
+    def __init__(self, text: str, closure: Closure, size: int, names: frozenset[str]) -> None:
+        put = object.__setattr__
+        put(self, "text", text)
+        put(self, "names", names)
+        put(self, "_closure", closure)
+        put(self, "_size", size)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: expressions are shared by all who parsed the same text."""
+        raise AttributeError(f"an expression cannot be changed: {name}")
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+    def evaluate(
+        self,
+        variables: Mapping[str, Any],
+        *,
+        now: datetime | None = None,
+        warnings: list[FeelWarning] | None = None,
+        random_bits: Callable[[int], int] | None = None,
+    ) -> Value:
+        """Give the expression's value; what is wrong in it makes null and a warning.
+
+        Shapes: `variables` are JSON or FEEL values and are never changed; the warnings of this
+            evaluation are appended to `warnings`; `random_bits(k)` gives a number of k random
+            bits, as `random.getrandbits` does; without `now` or it, functions that need them
+            give null.
+        Raises: FeelError if an `assert` of the model fails or a limit is passed.
+        """
+        moment = None if now is None else DateAndTime.of_datetime(now)
+        run = Evaluation(variables, [None] * self._size, warnings, moment, random_bits)
+        outside = getcontext()
+        setcontext(CONTEXT)
+        try:
+            return self._closure(run)
+        except RecursionError:
+            raise FeelError("the evaluation is nested too deeply") from None
+        except ArithmeticError as error:
+            run.warn(WarningType.INVALID_TYPE, f"a number is out of range: {error}")
+            return None
+        finally:
+            setcontext(outside)
+
+
+def parse(text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] = ()) -> Expression:
+    """Parse an expression, without a leading '='.
+
+    Shapes: `names` are the names in scope that are more than one plain word. Whoever parses many
+        expressions in one scope gives the same `Names` each time, and so shares the cache.
+    Raises: FeelSyntaxError with the line and column, what was expected and what found.
+    """
+    if isinstance(names, Names) or not names:
+        return _parse(text, profile, names or _NO_NAMES)
+    return _compile(text, profile, Names(names), is_tests=False)
+
+
+def parse_unary_tests(
+    text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] = ()
+) -> Expression:
+    """Parse the tests of a decision table's input cell; the input is the variable `?`.
+
+    Returns: an expression whose value is always true or false.
+    Raises: FeelSyntaxError.
+    """
+    if isinstance(names, Names) or not names:
+        return _parse_tests(text, profile, names or _NO_NAMES)
+    return _compile(text, profile, Names(names), is_tests=True)
+
+
+@lru_cache(maxsize=CACHE_MAX)
+def _parse(text: str, profile: Profile, names: Names) -> Expression:
+    return _compile(text, profile, names, is_tests=False)
+
+
+@lru_cache(maxsize=CACHE_MAX)
+def _parse_tests(text: str, profile: Profile, names: Names) -> Expression:
+    return _compile(text, profile, names, is_tests=True)
+
+
+def _compile(text: str, profile: Profile, names: Names, *, is_tests: bool) -> Expression:
+    try:
+        parser = Parser(text, profile, names.trie, builtins.TRIE)
+        node = parser.unary_tests() if is_tests else parser.whole()
+        return Expression(text, *compile_tree(node, profile))
+    except RecursionError:
+        raise FeelSyntaxError("expected less deep nesting", text, 0) from None

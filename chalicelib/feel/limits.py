@@ -1,0 +1,16 @@
+"""The bounds of one expression and of one evaluation, each with its reason.
+
+A tenant's model must not be able to hold a worker: what would pass a bound is a `FeelError`.
+"""
+
+from __future__ import annotations
+
+TEXT_MAX = 100_000  # characters of one expression; the largest hand-written ones have hundreds
+DEPTH_MAX = 100  # nested sub-expressions; four Python frames each, of a thousand in all
+CALLS_MAX = 60  # nested calls of FEEL functions; about a dozen Python frames each
+STEPS_MAX = 1_000_000  # iterations, calls and list items handled; about a second of work
+LIST_MAX = 100_000  # items of one list that an expression makes
+STRING_MAX = 1_000_000  # characters of one string that an expression makes
+PATTERN_MAX = 2_000  # characters of a regular expression
+PATTERN_INPUT_MAX = 20_000  # characters a regular expression is applied to: `re` has no timeout
+CACHE_MAX = 2_048  # compiled expressions kept per container

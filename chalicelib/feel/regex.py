@@ -1,0 +1,105 @@
+"""Regular expressions as XML Schema and XPath write them, on Python's `re`.
+
+A plain pattern is the same in both and goes to `re` as it is. What differs is translated: class
+subtraction `[A-Z-[OI]]`, `\\p{…}` and `\\P{…}` of categories and blocks, `\\i` and `\\c` of XML
+names, `.` that stops at a carriage return too, `$` that is the very end, `x` that only drops white
+space. Look-ahead and look-behind, which XPath lacks and Java has, are let through.
+Source: XPath Functions 3.1 section 5.6.1, XML Schema 1.1 part 2 appendix G, DMN 1.5 10.3.4.3.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from chalicelib.feel.errors import FeelError
+from chalicelib.feel.limits import PATTERN_INPUT_MAX, PATTERN_MAX, STRING_MAX
+from chalicelib.feel.regex_syntax import InvalidPattern, translate
+
+_FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE}
+_REFERENCE = re.compile(r"\\(.)|\$(\d+)|([\\$])", re.DOTALL)
+
+
+def matches(input_: str, pattern: str, flags: str | None = None) -> bool | None:
+    """Tell whether the pattern is found anywhere; null for a bad pattern or flag."""
+    compiled = compile_pattern(pattern, flags or "")
+    if compiled is None:
+        return None
+    check_input(input_)
+    return compiled.search(input_) is not None
+
+
+def replace(input_: str, pattern: str, replacement: str, flags: str | None = None) -> str | None:
+    """Put a replacement, in which `$1` is the first group, in place of every match."""
+    compiled = compile_pattern(pattern, flags or "")
+    if compiled is None:
+        return None
+    check_input(input_)
+    pieces = _replacement(replacement, compiled.groups)
+    if pieces is None:
+        return None
+    size, end, parts = 0, 0, []
+    for found in compiled.finditer(input_):
+        put = "".join(piece if isinstance(piece, str) else found[piece] or "" for piece in pieces)
+        size += len(put)
+        if size > STRING_MAX:
+            raise FeelError(f"a string would have more than {STRING_MAX} characters")
+        parts += (input_[end : found.start()], put)
+        end = found.end()
+    return "".join((*parts, input_[end:]))
+
+
+def extract(input_: str, pattern: str) -> list[str] | None:
+    """List the parts of the text that match."""
+    compiled = compile_pattern(pattern)
+    if compiled is None:
+        return None
+    check_input(input_)
+    return [found[0] for found in compiled.finditer(input_)]
+
+
+def check_input(input_: str) -> None:
+    """Raise FeelError if the text is too long to be searched: `re` cannot be interrupted."""
+    if len(input_) > PATTERN_INPUT_MAX:
+        raise FeelError(f"a pattern is applied to more than {PATTERN_INPUT_MAX} characters")
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
+    """Translate and compile; None for a bad pattern or flag."""
+    if len(pattern) > PATTERN_MAX or not set(flags) <= {*_FLAGS, "x", "q"}:
+        return None
+    options = re.RegexFlag(0)
+    for flag in flags:
+        options |= _FLAGS.get(flag, 0)
+    try:
+        return re.compile(translate(pattern, flags), options)
+    except (InvalidPattern, re.error, RecursionError, OverflowError):
+        return None
+
+
+def _replacement(text: str, groups: int) -> list[str | int] | None:
+    """Take a replacement apart into text and group numbers; None if it is malformed."""
+    pieces: list[str | int] = []
+    end = 0
+    for found in _REFERENCE.finditer(text):
+        pieces.append(text[end : found.start()])
+        end = found.end()
+        if found[1] is not None:
+            if found[1] not in "\\$":
+                return None
+            pieces.append(found[1])
+        elif found[2] is not None:
+            number, rest = _group(found[2], groups)
+            pieces += (number, rest) if number <= groups else (rest,)
+        else:
+            return None
+    return [*pieces, text[end:]]
+
+
+def _group(digits: str, groups: int) -> tuple[int, str]:
+    """Take as many digits as still name a group; the rest is text."""
+    length = len(digits)
+    while length > 1 and int(digits[:length]) > groups:
+        length -= 1
+    return int(digits[:length]), digits[length:]

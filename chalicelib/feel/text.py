@@ -1,0 +1,122 @@
+"""Values as FEEL text, as `string()` gives them, and as JSON text.
+
+Source: DMN 1.5 section 10.3.4.1 (`string`).
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from chalicelib.feel import names, numbers, temporal_text
+from chalicelib.feel.errors import FeelError
+from chalicelib.feel.limits import STRING_MAX
+from chalicelib.feel.values import TEMPORAL, Function, Range, Value, to_json
+
+
+def to_string(value: Value) -> str:
+    """Write a value as text; a string at the top stays as it is, within others it is quoted.
+
+    Raises: FeelError if the text has more than STRING_MAX characters.
+    """
+    return value if type(value) is str else "".join(_Writer().write(value))
+
+
+class _Writer:
+    """Pieces of text that are counted while they are made."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def write(self, value: Value) -> list[str]:
+        pieces = self._pieces(value)
+        self.size += sum(map(len, pieces)) if type(value) not in (list, dict) else len(pieces)
+        if self.size > STRING_MAX:
+            raise FeelError(f"a string would have more than {STRING_MAX} characters")
+        return pieces
+
+    def _pieces(self, value: Value) -> list[str]:
+        kind = type(value)
+        if kind is list:
+            items = [piece for item in value for piece in (", ", *self.write(item))]
+            return ["[", *items[1:], "]"]
+        if kind is dict:
+            entries = [
+                piece
+                for key, entry in value.items()
+                for piece in (", ", _key(key), ": ", *self.write(entry))
+            ]
+            return ["{", *entries[1:], "}"]
+        return [_scalar(value)]
+
+
+def to_json_text(value: Value) -> str:
+    """Write a value as JSON, numbers digit for digit."""
+    return _json(to_json(value))
+
+
+def from_json_text(text: str) -> Value:
+    """Read JSON; null if it is none."""
+    try:
+        return json.loads(
+            text,
+            parse_float=numbers.read_number,
+            parse_int=numbers.read_number,
+            parse_constant=_refuse,
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _scalar(value: Value) -> str:
+    kind = type(value)
+    if kind is str:
+        return _quoted(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is Decimal:
+        return numbers.format_number(value)
+    if kind in TEMPORAL:
+        return temporal_text.format_temporal(value)
+    if isinstance(value, Function):
+        return f"function({', '.join(value.parameters)})"
+    return _range(value) if kind is Range else "null"
+
+
+def _range(span: Range) -> str:
+    if span.operator:
+        end = span.end if span.operator in ("<", "<=") else span.start
+        return f"({span.operator} {_end(end)})"
+    opening = "[" if span.start_included else "("
+    closing = "]" if span.end_included else ")"
+    return f"{opening}{_end(span.start)}..{_end(span.end)}{closing}"
+
+
+def _end(value: Value) -> str:
+    return f'@"{_scalar(value)}"' if type(value) in TEMPORAL else _scalar(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _key(key: str) -> str:
+    """Write a key so that it can be read back: bare if it is a plain name."""
+    return key if names.steps(key) == [key] and not key[0].isdigit() else _quoted(key)
+
+
+def _json(value: Any) -> str:
+    if type(value) is Decimal:
+        return numbers.format_number(value)
+    if type(value) is list:
+        return "[" + ",".join(map(_json, value)) + "]"
+    if type(value) is dict:
+        entries = (f"{json.dumps(key)}:{_json(entry)}" for key, entry in value.items())
+        return "{" + ",".join(entries) + "}"
+    return json.dumps(value)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"expected JSON, found {constant}")

@@ -1,0 +1,110 @@
+"""FEEL's types as `instance of` and parameters name them, and which values conform to them.
+
+Source: DMN 1.5 sections 10.3.2.9 (conformance) and 10.3.2.9.4 (conversions).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chalicelib.feel.values import Function, Kind, Range, Value, kind_of
+
+
+class FeelType(NamedTuple):
+    """One type.
+
+    Shapes: `name` is a kind's word, `Any`, or a name of the model; `of` holds the element type of
+        a list or range, a function's parameter types and last its result; `entries` the entry
+        types of a context.
+    """
+
+    name: str
+    of: tuple[FeelType, ...] = ()
+    entries: tuple[tuple[str, FeelType], ...] = ()
+
+
+ANY = "Any"
+
+# Every spelling of a simple type; the last three are Camunda's.
+SIMPLE_TYPES: dict[str, str] = {
+    ANY: ANY,
+    Kind.NUMBER: Kind.NUMBER,
+    Kind.STRING: Kind.STRING,
+    Kind.BOOLEAN: Kind.BOOLEAN,
+    Kind.DATE: Kind.DATE,
+    Kind.TIME: Kind.TIME,
+    Kind.LIST: Kind.LIST,
+    Kind.CONTEXT: Kind.CONTEXT,
+    Kind.RANGE: Kind.RANGE,
+    Kind.FUNCTION: Kind.FUNCTION,
+    "Null": Kind.NULL,
+    "null": Kind.NULL,
+    Kind.DATE_AND_TIME: Kind.DATE_AND_TIME,
+    "dateTime": Kind.DATE_AND_TIME,
+    "date time": Kind.DATE_AND_TIME,
+    Kind.DAY_TIME_DURATION: Kind.DAY_TIME_DURATION,
+    "dayTimeDuration": Kind.DAY_TIME_DURATION,
+    "day-time-duration": Kind.DAY_TIME_DURATION,
+    Kind.YEAR_MONTH_DURATION: Kind.YEAR_MONTH_DURATION,
+    "yearMonthDuration": Kind.YEAR_MONTH_DURATION,
+    "year-month-duration": Kind.YEAR_MONTH_DURATION,
+}
+_KNOWN = frozenset(SIMPLE_TYPES.values())
+
+
+def is_known(wanted: FeelType) -> bool:
+    """Tell whether the type, with all its parts, is one of FEEL's own."""
+    return (
+        wanted.name in _KNOWN
+        and all(is_known(part) for part in wanted.of)
+        and all(is_known(part) for _, part in wanted.entries)
+    )
+
+
+def is_instance(value: Value, wanted: FeelType) -> bool:
+    """Tell whether a value is of a type; null is of none but `Null`, and not of `Any`."""
+    if wanted.name == ANY:
+        return value is not None
+    if kind_of(value) != wanted.name:
+        return False
+    match wanted.name:
+        case Kind.LIST:
+            return not wanted.of or all(conforms(item, wanted.of[0]) for item in value)
+        case Kind.RANGE:
+            return not wanted.of or _is_range_of(value, wanted.of[0])
+        case Kind.CONTEXT:
+            return all(
+                key in value and conforms(value[key], entry) for key, entry in wanted.entries
+            )
+        case Kind.FUNCTION:
+            return _is_function_of(value, wanted.of)
+    return True
+
+
+def conforms(value: Value, wanted: FeelType) -> bool:
+    """Tell whether a value may stand where the type is asked: it is of it, or null."""
+    return value is None or not is_known(wanted) or is_instance(value, wanted)
+
+
+def coerce(value: Value, wanted: FeelType | None) -> tuple[bool, Value]:
+    """Fit a value to a type: as it is, taken out of a list of one, or put into one.
+
+    Returns: whether it fits, and the value that does.
+    Source: DMN 1.5 section 10.3.2.9.4.
+    """
+    if wanted is None or conforms(value, wanted):
+        return True, value
+    if type(value) is list and len(value) == 1 and conforms(value[0], wanted):
+        return True, value[0]
+    if wanted.name == Kind.LIST and type(value) is not list and conforms([value], wanted):
+        return True, [value]
+    return False, None
+
+
+def _is_range_of(value: Range, wanted: FeelType) -> bool:
+    return conforms(value.start, wanted) and conforms(value.end, wanted)
+
+
+def _is_function_of(value: Function, parts: tuple[FeelType, ...]) -> bool:
+    """Only the number of parameters can be told: a function does not say its types."""
+    return not parts or len(value.parameters) == len(parts) - 1

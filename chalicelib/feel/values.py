@@ -1,0 +1,187 @@
+"""The values of FEEL: what they are in Python, what kind each has, and the way in and out.
+
+Shapes: null is `None`, a number `Decimal`, a list `list`, a context `dict`; the rest are our own
+    immutable classes. Nothing ever changes a list or a context that it did not make itself.
+Source: DMN 1.5 section 10.3.2 and table 41.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chalicelib.feel import numbers, temporal_text
+from chalicelib.feel.errors import FeelError
+from chalicelib.feel.temporal import (
+    Date,
+    DateAndTime,
+    DayTimeDuration,
+    Time,
+    YearMonthDuration,
+    of_python,
+)
+
+if TYPE_CHECKING:
+    from chalicelib.feel.evaluation import Evaluation
+
+# Recursive, so a checker could not follow it: every branch asks `type(value)` first.
+Value = Any
+
+
+class Range(NamedTuple):
+    """The values between two ends, or those that compare with one value.
+
+    Shapes: `operator` is empty for `[a..b]`; for `(< b)` it is the operator, and the end that
+        the comparison lacks is null.
+    Source: DMN 1.5 section 10.3.2.7.
+    """
+
+    start: Value
+    end: Value
+    start_included: bool
+    end_included: bool
+    operator: str = ""
+
+
+class Function:
+    """What an expression can call: a user's function or a built-in one."""
+
+    __slots__ = ("name", "parameters")
+
+    def __init__(self, name: str, parameters: Sequence[str]) -> None:
+        self.name = name
+        self.parameters = tuple(parameters)
+
+    def invoke(
+        self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
+    ) -> Value:
+        """Give the function's result; null if the arguments are not its own."""
+        raise NotImplementedError
+
+
+class Kind:
+    """The words for the kinds of value, as `instance of` and messages say them."""
+
+    NULL = "null"
+    NUMBER = "number"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    LIST = "list"
+    CONTEXT = "context"
+    DATE = "date"
+    TIME = "time"
+    DATE_AND_TIME = "date and time"
+    DAY_TIME_DURATION = "days and time duration"
+    YEAR_MONTH_DURATION = "years and months duration"
+    RANGE = "range"
+    FUNCTION = "function"
+
+
+KINDS: dict[type, str] = {
+    type(None): Kind.NULL,
+    Decimal: Kind.NUMBER,
+    str: Kind.STRING,
+    bool: Kind.BOOLEAN,
+    list: Kind.LIST,
+    dict: Kind.CONTEXT,
+    Date: Kind.DATE,
+    Time: Kind.TIME,
+    DateAndTime: Kind.DATE_AND_TIME,
+    DayTimeDuration: Kind.DAY_TIME_DURATION,
+    YearMonthDuration: Kind.YEAR_MONTH_DURATION,
+    Range: Kind.RANGE,
+}
+TEMPORAL = frozenset((Date, Time, DateAndTime, DayTimeDuration, YearMonthDuration))
+
+# What a variable may hold that needs no look inside.
+READY = frozenset((Decimal, str, bool, type(None), Range, *TEMPORAL))
+
+
+def kind_of(value: Value) -> str:
+    """Give the word for the kind of a value."""
+    kind = KINDS.get(type(value))
+    if kind is None:
+        return Kind.FUNCTION if isinstance(value, Function) else type(value).__name__
+    return kind
+
+
+def from_python(value: Any) -> Value:
+    """Take a value in: numbers of any type become decimals, Python's dates become FEEL's.
+
+    A list or context in which nothing has to change is given back as it is, not copied.
+    Raises: FeelError if it holds something FEEL has no value for.
+    """
+    kind = type(value)
+    if kind in READY:
+        return value
+    if kind is dict:
+        return _context_from(value)
+    if kind is list:
+        return _list_from(value)
+    if isinstance(value, Function):
+        return value
+    return _scalar_from(value)
+
+
+def to_json(value: Value) -> Any:
+    """Take a value out as JSON: temporal values as text, functions and ranges as null.
+
+    Shapes: numbers stay `Decimal`, without trailing zeros or an exponent.
+    Source: the documented behaviour of Zeebe's FEEL (contract section 5.10).
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is Decimal:
+        return numbers.plain(value)
+    if kind is dict:
+        return {key: to_json(entry) for key, entry in value.items()}
+    if kind is list:
+        return [to_json(item) for item in value]
+    if kind in TEMPORAL:
+        return _json_text(value)
+    return None
+
+
+def _json_text(value: Value) -> str:
+    """Write a temporal value for JSON, where a named zone is written as its offset."""
+    if type(value) is DateAndTime and isinstance(value.zone, str):
+        value = value._replace(zone=value.offset)
+    elif type(value) is Time and isinstance(value.zone, str):
+        value = value._replace(zone=(value.nanos - value.instant) // 1_000_000_000)
+    return temporal_text.format_temporal(value)
+
+
+def _context_from(value: dict[Any, Any]) -> dict[str, Value]:
+    changed = {}
+    for key, entry in value.items():
+        if type(entry) not in READY and (taken := from_python(entry)) is not entry:
+            changed[key] = taken
+    if not all(type(key) is str for key in value):
+        raise FeelError("expected text for every key of a context")
+    return {**value, **changed} if changed else value
+
+
+def _list_from(value: list[Any]) -> list[Value]:
+    for index, item in enumerate(value):
+        if type(item) not in READY and (taken := from_python(item)) is not item:
+            return [*value[:index], taken, *(from_python(rest) for rest in value[index + 1 :])]
+    return value
+
+
+def _scalar_from(value: Any) -> Value:
+    if isinstance(value, int):
+        return Decimal(value)
+    if isinstance(value, float):
+        return numbers.of_float(value)
+    if isinstance(value, date | time | timedelta):
+        return of_python(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return _context_from(dict(value))
+    if isinstance(value, tuple | Sequence):
+        return _list_from(list(value))
+    raise FeelError(f"expected a value of JSON or FEEL, found {type(value).__name__}")
