@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+# Characters of an id, and of a job type: at four bytes each they still fit into a sort key of
+# DynamoDB (1,024 bytes).
+NAME_MAX = 250
+
 
 class Kind(StrEnum):
     """What an element is: the local name of its BPMN tag."""

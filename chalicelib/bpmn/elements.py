@@ -1,0 +1,138 @@
+"""One element: what of it can be run, and what it is when it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.bpmn.attributes import boolean, resolve
+from chalicelib.bpmn.events import event_of, unsupported_event
+from chalicelib.bpmn.extensions import (
+    Extensions,
+    extensions_of,
+    job_of,
+    mappings_of,
+    script_of,
+)
+from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script
+from chalicelib.bpmn.reading import Reading
+from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.xml_tree import Node
+
+KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
+JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})
+ACTIVITIES = JOB_TASKS | {
+    Kind.TASK,
+    Kind.MANUAL_TASK,
+    Kind.USER_TASK,
+    Kind.SCRIPT_TASK,
+    Kind.SUB_PROCESS,
+}
+GATEWAYS = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.PARALLEL_GATEWAY})
+WITH_DEFAULT = ACTIVITIES | {Kind.EXCLUSIVE_GATEWAY}
+
+_LOOPS = frozenset({"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an element needs to know of the rest of its process and file."""
+
+    reading: Reading
+    errors: Mapping[str, Node]
+    starts: Mapping[str, str]
+    boundary_events: Mapping[str, tuple[str, ...]]
+    attached_to: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """An element's flows, by id."""
+
+    incoming: tuple[str, ...]
+    outgoing: tuple[str, ...]
+
+
+def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
+    """Return what of an element cannot be run, in the words of the model; None if all can."""
+    for child in node.children:
+        if child.name in _LOOPS and child.namespace == node.namespace:
+            return f"{child.name} in {node.name}"
+    for attribute in ("triggeredByEvent", "isForCompensation"):
+        if boolean(node, attribute):
+            return f'{node.name} with {attribute}="true"'
+    if kind is Kind.USER_TASK and reading.user_task_type is None:
+        return "userTask without a job (an engine-managed one)"
+    if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
+        return "calledDecision in businessRuleTask"
+    return unsupported_event(node, kind)
+
+
+def compile_element(
+    node: Node, kind: Kind, scope: str, links: Links, around: Surroundings
+) -> Element:
+    """Compile a supported element. Raises: Rejected."""
+    id_ = node.attributes["id"].strip()
+    extensions = extensions_of(node)
+    event = event_of(node, kind, around.errors)
+    job, script = _work(node, kind, extensions, around.reading)
+    is_mapped = kind not in GATEWAYS
+    is_boundary = kind is Kind.BOUNDARY_EVENT
+    return Element(
+        id=id_,
+        kind=kind,
+        scope=scope,
+        name=node.get("name"),
+        event_type=event.type,
+        incoming=links.incoming,
+        outgoing=links.outgoing,
+        default=_default(node, links.outgoing) if kind in WITH_DEFAULT else None,
+        inputs=mappings_of(node, extensions, "input") if is_mapped else (),
+        outputs=mappings_of(node, extensions, "output") if is_mapped else (),
+        job=job,
+        script=script,
+        timer=event.timer,
+        error_code=event.error_code,
+        attached_to=around.attached_to.get(id_),
+        cancel_activity=_cancel_activity(node, event.type) if is_boundary else True,
+        boundary_events=around.boundary_events.get(id_, ()),
+        start=around.starts.get(id_),
+    )
+
+
+def _work(
+    node: Node, kind: Kind, extensions: Extensions, reading: Reading
+) -> tuple[JobDefinition | None, Script | None]:
+    """Return what an element does: a job for a worker, a script, or neither."""
+    if kind in JOB_TASKS:
+        return job_of(node, extensions, reading), None
+    if kind is Kind.USER_TASK:
+        return job_of(node, extensions, reading, reading.user_task_type), None
+    if kind is not Kind.SCRIPT_TASK:
+        return None, None
+    has_job, script = "taskDefinition" in extensions, extensions.get("script")
+    if has_job == (script is not None):
+        found = "both" if has_job else "neither"
+        raise refusal(node, f"expected a script (FEEL) or a taskDefinition (a job), found {found}")
+    if script is not None:
+        return None, script_of(node, script)
+    return job_of(node, extensions, reading), None
+
+
+def _default(node: Node, outgoing: tuple[str, ...]) -> str | None:
+    reference = node.get("default")
+    if reference is None:
+        return None
+    flow = resolve(reference, outgoing)
+    if flow is None:
+        raise refusal(
+            node, f"attribute default: expected a flow that leaves it, found {shown(reference)}"
+        )
+    return flow
+
+
+def _cancel_activity(node: Node, event_type: EventType) -> bool:
+    cancels = boolean(node, "cancelActivity") is not False
+    if not cancels and event_type is EventType.ERROR:
+        raise refusal(node, 'expected an error to interrupt, found cancelActivity="false"')
+    return cancels

@@ -1,0 +1,133 @@
+"""Events: what each is about, and the timers and errors that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from chalicelib.bpmn.durations import InvalidTime, parse_duration
+from chalicelib.bpmn.expressions import value_of
+from chalicelib.bpmn.model import EventType, Kind, TimerDefinition
+from chalicelib.bpmn.refusals import refusal, shown, unsupported
+from chalicelib.bpmn.timers import parse_cycle, parse_date
+from chalicelib.bpmn.xml_tree import Node
+
+# What an event of each kind may be about. What is missing here is refused at deployment.
+EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
+    Kind.START_EVENT: frozenset({EventType.NONE}),
+    Kind.END_EVENT: frozenset({EventType.NONE, EventType.TERMINATE, EventType.ERROR}),
+    Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER}),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE}),
+    Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR}),
+}
+
+DEFINITIONS: Mapping[str, EventType] = {
+    "timerEventDefinition": EventType.TIMER,
+    "terminateEventDefinition": EventType.TERMINATE,
+    "errorEventDefinition": EventType.ERROR,
+}
+
+# The child of a timer, its kind in the compiled model, and what reads its literal.
+TIMER_KINDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "timeDate": ("date", parse_date),
+    "timeDuration": ("duration", parse_duration),
+    "timeCycle": ("cycle", parse_cycle),
+}
+
+
+class Event(NamedTuple):
+    """What an event is about; a plain one, and everything that is no event, has only NONE."""
+
+    type: EventType = EventType.NONE
+    timer: TimerDefinition | None = None
+    error_code: str | None = None
+
+
+def unsupported_event(node: Node, kind: Kind) -> str | None:
+    """Return what of an event is not supported, in the words of the model; None if all is."""
+    definitions = _definitions(node)
+    if kind not in EVENT_TYPES or not definitions:
+        return None
+    if len(definitions) > 1:
+        return f"{' and '.join(d.name for d in definitions)} in one {node.name}"
+    type_ = DEFINITIONS.get(definitions[0].name)
+    if type_ not in EVENT_TYPES[kind]:
+        return f"{definitions[0].name} in {node.name}"
+    return None
+
+
+def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
+    """Read what a supported event is about.
+
+    Shapes: `errors` are the file's `error` elements by id.
+    Raises: Rejected.
+    """
+    if kind not in EVENT_TYPES:
+        return Event()
+    definitions = _definitions(node)
+    if not definitions:
+        if EventType.NONE not in EVENT_TYPES[kind]:
+            expected = sorted(name for name, t in DEFINITIONS.items() if t in EVENT_TYPES[kind])
+            raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
+        return Event()
+    type_ = DEFINITIONS[definitions[0].name]
+    match type_:
+        case EventType.TIMER:
+            return Event(type_, timer=_timer(node, definitions[0]))
+        case EventType.ERROR:
+            return Event(type_, error_code=_error_code(node, kind, definitions[0], errors))
+        case _:
+            return Event(type_)
+
+
+def _definitions(node: Node) -> list[Node]:
+    """Return an event's definitions, those it refers to as well: these are not supported."""
+    return [
+        child
+        for child in node.children
+        if child.namespace == node.namespace
+        and child.name.endswith(("EventDefinition", "eventDefinitionRef"))
+    ]
+
+
+def _timer(node: Node, definition: Node) -> TimerDefinition:
+    times = [
+        child
+        for child in definition.children
+        if child.name in TIMER_KINDS and child.namespace == node.namespace
+    ]
+    if len(times) != 1:
+        found = " and ".join(child.name for child in times) or "none"
+        raise refusal(
+            node, f"timerEventDefinition: expected one of {', '.join(TIMER_KINDS)}, found {found}"
+        )
+    name, text = times[0].name, times[0].text.strip()
+    if not text:
+        raise refusal(node, f"{name} of timerEventDefinition: expected a value, found nothing")
+    value = value_of(text, node, f"{name} of timerEventDefinition")
+    kind, parse = TIMER_KINDS[name]
+    if not value.is_feel:
+        try:
+            parse(value.text)
+        except InvalidTime as error:
+            raise refusal(node, f"{name} of timerEventDefinition: {error}") from error
+    return TimerDefinition(kind, value)
+
+
+def _error_code(node: Node, kind: Kind, definition: Node, errors: Mapping[str, Node]) -> str | None:
+    """Return the code that an error event throws or catches; None catches all."""
+    reference = definition.get("errorRef")
+    if reference is None:
+        code = None
+    else:
+        error = errors.get(reference) or errors.get(reference.rpartition(":")[2])
+        if error is None:
+            raise refusal(node, f"errorRef {shown(reference)} names no error of the file")
+        code = error.get("errorCode")
+    if code is not None and code.startswith("="):
+        raise unsupported(node, f"errorCode {shown(code)} as FEEL")
+    if code is None and kind is Kind.END_EVENT:
+        raise refusal(
+            node, "expected an errorRef that names an error with an errorCode, found none"
+        )
+    return code

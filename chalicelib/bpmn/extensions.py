@@ -1,0 +1,160 @@
+"""The extension elements of Zeebe and ZenBPM: jobs, headers, mappings, scripts.
+
+They are known by their local name, whatever their prefix and namespace, declared or not. Where
+both systems' own are there, ZenBPM's counts; of two of one system the first does. All other
+extension elements are left alone: models are made with newer modelers than this engine.
+Source: contracts/zenbpm.md section 4.2, contracts/bpmn.md section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
+from chalicelib.bpmn.expressions import expression, value_of
+from chalicelib.bpmn.model import NAME_MAX, IoMapping, JobDefinition, Script, Value
+from chalicelib.bpmn.reading import Reading
+from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.xml_tree import Node
+
+ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
+RETRIES_MAX = 2**31 - 1  # the contracts' int32
+PATH_MAX = 100  # names in a mapping's target; JSON data may be 500 levels deep (json_text.py)
+
+Extensions = Mapping[str, Node]
+
+
+def extensions_of(node: Node) -> Extensions:
+    """Return an element's extension elements by local name."""
+    found: dict[str, Node] = {}
+    for container in node.all("extensionElements"):
+        for child in container.children:
+            other = found.get(child.name)
+            if other is None or (_is_zenbpm(child) and not _is_zenbpm(other)):
+                found[child.name] = child
+    return found
+
+
+def job_of(
+    node: Node, extensions: Extensions, reading: Reading, default_type: str | None = None
+) -> JobDefinition:
+    """Read what makes a job of an element. Raises: Rejected, also without a type."""
+    definition = extensions.get("taskDefinition")
+    assignment = extensions.get("assignmentDefinition")
+    return JobDefinition(
+        type=_type(node, definition, default_type),
+        retries=_retries(node, definition, reading),
+        retry_backoff=_retry_backoff(node, definition),
+        headers=_headers(extensions.get("taskHeaders")),
+        assignee=_optional(node, assignment, "assignee"),
+    )
+
+
+def script_of(node: Node, definition: Node) -> Script:
+    """Read an inline FEEL script. Raises: Rejected without expression or result variable."""
+    result_variable = definition.get("resultVariable")
+    if result_variable is None:
+        raise refusal(node, "script: expected an attribute resultVariable, found none")
+    text = definition.attributes.get("expression", "")
+    return Script(expression(text, node, "attribute expression of script").text, result_variable)
+
+
+def mappings_of(node: Node, extensions: Extensions, direction: str) -> tuple[IoMapping, ...]:
+    """Read the input or output mappings of an element, in order. Raises: Rejected."""
+    container = extensions.get("ioMapping")
+    if container is None:
+        return ()
+    return tuple(_mapping(node, child) for child in container.children if child.name == direction)
+
+
+def version_tag_of(extensions: Extensions) -> str | None:
+    """Return a process's version tag, if it has one."""
+    tag = extensions.get("versionTag")
+    return None if tag is None else tag.get("value")
+
+
+def _is_zenbpm(node: Node) -> bool:
+    return node.namespace == ZENBPM_NAMESPACE or (
+        node.namespace is None and node.prefix == "zenbpm"
+    )
+
+
+def _type(node: Node, definition: Node | None, default_type: str | None) -> Value:
+    text = "" if definition is None else definition.attributes.get("type", "")
+    if text.strip():
+        if len(text) > NAME_MAX and not text.lstrip().startswith("="):
+            raise refusal(
+                node,
+                f"attribute type of taskDefinition: expected at most {NAME_MAX} characters, "
+                f"found {len(text)}",
+            )
+        return value_of(text, node, "attribute type of taskDefinition")
+    if default_type is None:
+        found = "no taskDefinition" if definition is None else "none"
+        raise refusal(
+            node, f"expected a job type (attribute type of taskDefinition), found {found}"
+        )
+    return Value(default_type)
+
+
+def _retries(node: Node, definition: Node | None, reading: Reading) -> Value | None:
+    text = None if definition is None else definition.attributes.get("retries")
+    if text is None or (not text.strip() and not reading.retries_are_literal):
+        return None
+    text = text.strip()
+    if text.startswith("=") and not reading.retries_are_literal:
+        return expression(text, node, "attribute retries of taskDefinition")
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(RETRIES_MAX))
+    if is_number and reading.retries_min <= int(text) <= RETRIES_MAX:
+        return Value(text)
+    feel = "" if reading.retries_are_literal else ', or FEEL after "="'
+    raise refusal(
+        node,
+        f"attribute retries of taskDefinition: expected a whole number from "
+        f"{reading.retries_min} to {RETRIES_MAX}{feel}, found {shown(text)}",
+    )
+
+
+def _retry_backoff(node: Node, definition: Node | None) -> Value | None:
+    value = _optional(node, definition, "retryBackoff")
+    if value is None or value.is_feel:
+        return value
+    try:
+        parse_retry_policy(value.text)
+    except InvalidTime as error:
+        raise refusal(node, f"attribute retryBackoff of taskDefinition: {error}") from error
+    return value
+
+
+def _optional(node: Node, definition: Node | None, attribute: str) -> Value | None:
+    """Read an attribute that may be missing; one that is blank is missing."""
+    text = None if definition is None else definition.get(attribute)
+    if definition is None or text is None:
+        return None
+    return value_of(text, node, f"attribute {attribute} of {definition.name}")
+
+
+def _headers(container: Node | None) -> Mapping[str, str]:
+    """Read static headers; one without a key says nothing."""
+    if container is None:
+        return {}
+    return {
+        child.attributes["key"]: child.attributes.get("value", "")
+        for child in container.children
+        if child.name == "header" and child.get("key")
+    }
+
+
+def _mapping(node: Node, mapping: Node) -> IoMapping:
+    target = mapping.attributes.get("target", "").strip()
+    names = target.split(".")
+    if target.startswith("=") or len(names) > PATH_MAX or not all(map(str.strip, names)):
+        raise refusal(
+            node,
+            f"attribute target of {mapping.name}: expected names joined by dots, "
+            f"found {shown(target)}",
+        )
+    source = mapping.attributes.get("source")
+    if source is None:
+        return IoMapping(None, target)
+    return IoMapping(value_of(source, node, f"attribute source of {mapping.name}"), target)

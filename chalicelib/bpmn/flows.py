@@ -1,0 +1,112 @@
+"""Sequence flows: where they come from and lead to, and in which order they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chalicelib.bpmn.attributes import id_of, resolve
+from chalicelib.bpmn.expressions import expression
+from chalicelib.bpmn.found import Found, Placed
+from chalicelib.bpmn.model import Kind, SequenceFlow, Value
+from chalicelib.bpmn.refusals import described, refusal, shown
+from chalicelib.bpmn.xml_tree import Node
+
+WITHOUT_INCOMING = frozenset({Kind.START_EVENT, Kind.BOUNDARY_EVENT})
+WITHOUT_OUTGOING = frozenset({Kind.END_EVENT})
+
+
+@dataclass(slots=True)
+class Flows:
+    """All flows of a process by id, and by the elements they leave and reach."""
+
+    by_id: dict[str, SequenceFlow] = field(default_factory=dict)
+    outgoing: dict[str, dict[str, None]] = field(default_factory=dict)
+    incoming: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def leaving(self, id_: str, node: Node) -> tuple[str, ...]:
+        """Return an element's outgoing flows in the order of its `outgoing` children, which need
+        not be there; the others follow in the order of the file.
+
+        Raises: Rejected if a child names no flow that leaves the element.
+        """
+        return _ordered(node, "outgoing", self.outgoing.get(id_, {}))
+
+    def reaching(self, id_: str, node: Node) -> tuple[str, ...]:
+        """Return an element's incoming flows, likewise."""
+        return _ordered(node, "incoming", self.incoming.get(id_, {}))
+
+
+def compile_flows(found: Found) -> Flows:
+    """Compile the flows of a process. Raises: Rejected."""
+    flows = Flows()
+    unnamed: dict[tuple[str, str], int] = {}
+    for node in found.flows:
+        source = found.element(node, "sourceRef")
+        target = found.element(node, "targetRef")
+        _check_ends(node, found.elements[source], found.elements[target])
+        id_ = _flow_id(node, source, target, found.ids, unnamed)
+        flows.by_id[id_] = SequenceFlow(id_, source, target, _condition(node))
+        flows.outgoing.setdefault(source, {})[id_] = None
+        flows.incoming.setdefault(target, {})[id_] = None
+    return flows
+
+
+def _check_ends(node: Node, source: Placed, target: Placed) -> None:
+    if source.scope != target.scope:
+        raise refusal(
+            node,
+            f"expected both ends in one scope, found {described(source.node)} in "
+            f"{shown(source.scope)} and {described(target.node)} in {shown(target.scope)}",
+        )
+    if source.kind in WITHOUT_OUTGOING:
+        raise refusal(source.node, f"expected no outgoing flow, found {described(node)}")
+    if target.kind in WITHOUT_INCOMING:
+        raise refusal(target.node, f"expected no incoming flow, found {described(node)}")
+
+
+def _flow_id(
+    node: Node,
+    source: str,
+    target: str,
+    ids: Mapping[str, Node],
+    unnamed: dict[tuple[str, str], int],
+) -> str:
+    """Return the flow's id, or one made of its ends: the same each time the file is read."""
+    if node.get("id") is not None:
+        return id_of(node)
+    id_, count = "", unnamed.get((source, target), 0)
+    while not id_ or id_ in ids:
+        count += 1
+        id_ = f"{source}_to_{target}" + (f"_{count}" if count > 1 else "")
+    unnamed[source, target] = count
+    return id_
+
+
+def _condition(node: Node) -> Value | None:
+    """Return the condition, which is FEEL with a leading `=` or without it.
+
+    As static text it could never be true or false, so no profile takes it for one.
+    """
+    condition = node.first("conditionExpression")
+    if condition is None:
+        return None
+    language = condition.get("language")
+    if language is not None and "feel" not in language.lower():
+        raise refusal(node, f"condition: expected FEEL, found language {shown(language)}")
+    return expression(condition.text, node, "condition")
+
+
+def _ordered(node: Node, name: str, flows: dict[str, None]) -> tuple[str, ...]:
+    ordered: dict[str, None] = {}
+    for child in node.all(name):
+        reference = child.text.strip()
+        id_ = resolve(reference, flows)
+        if id_ is None:
+            raise refusal(
+                node,
+                f"{name} {shown(reference)} names no sequence flow that "
+                f"{'leaves' if name == 'outgoing' else 'reaches'} it",
+            )
+        ordered[id_] = None
+    return tuple(ordered | flows)

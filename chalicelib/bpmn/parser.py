@@ -1,0 +1,72 @@
+"""BPMN XML to processes: the file as a whole.
+
+A file is read in three steps, each of which refuses what it can judge: the XML (`xml_tree.py`),
+the processes that are to run (here), and the elements and flows of each (`process.py`).
+"""
+
+from __future__ import annotations
+
+from chalicelib.bpmn.attributes import boolean, id_of
+from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.process import compile_process
+from chalicelib.bpmn.reading import READINGS
+from chalicelib.bpmn.refusals import described, refusal, shown
+from chalicelib.bpmn.xml_tree import BYTES_MAX, Node, NotXml, read
+from chalicelib.errors import Reason, Rejected, TooLarge
+from chalicelib.profile import Profile
+
+BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+
+
+def parse(xml: bytes, profile: Profile) -> list[Process]:
+    """Compile every executable process of a BPMN file, in the order of the file.
+
+    Raises: TooLarge above BYTES_MAX; Rejected(INVALID_ARGUMENT) for all that is wrong with the
+        model or cannot be run, naming the element, its id and its line.
+    Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
+    """
+    if len(xml) > BYTES_MAX:
+        raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")
+    try:
+        root = read(xml)
+    except NotXml as error:
+        raise Rejected(Reason.INVALID_ARGUMENT, str(error)) from error
+    if root.name != "definitions" or root.namespace not in (BPMN_NAMESPACE, None):
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}, "
+            f"found {shown(root.name)} in namespace {shown(root.namespace or '')}",
+        )
+    errors = {id_: node for node in root.all("error") if (id_ := node.get("id"))}
+    executable = _executable(root)
+    _check_ids(executable)
+    return [compile_process(node, READINGS[profile], errors) for node in executable]
+
+
+def _executable(root: Node) -> list[Node]:
+    """Return the processes that are to run: those that say so; if none does, those that do not
+    say that they are not.
+
+    The standard leaves `isExecutable` without a default (BPMN 2.0.2 table 10.1). Hand-written
+    models leave it away and mean to run; in a file where one pool says `true`, a silent one is
+    another party that is only drawn.
+    """
+    found = [(node, boolean(node, "isExecutable")) for node in root.all("process")]
+    executable = [node for node, says in found if says is True]
+    executable = executable or [node for node, says in found if says is None]
+    if not executable:
+        names = ", ".join(described(node) for node, _ in found) or "no process at all"
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f'expected a process with isExecutable="true", found {names}',
+        )
+    return executable
+
+
+def _check_ids(processes: list[Node]) -> None:
+    seen: dict[str, Node] = {}
+    for node in processes:
+        id_ = id_of(node)
+        if id_ in seen:
+            raise refusal(node, f"expected an id of its own, found it at {described(seen[id_])}")
+        seen[id_] = node

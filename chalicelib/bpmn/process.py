@@ -1,0 +1,51 @@
+"""One process: its parts found, its flows tied to them, and all of it compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chalicelib.bpmn.elements import Links, Surroundings, compile_element
+from chalicelib.bpmn.extensions import extensions_of, version_tag_of
+from chalicelib.bpmn.flows import compile_flows
+from chalicelib.bpmn.found import boundary_events_of, find, starts_of
+from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.reading import Reading
+from chalicelib.bpmn.xml_tree import Node
+
+
+def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node]) -> Process:
+    """Compile a process.
+
+    Shapes: `errors` are the file's `error` elements by id.
+    Raises: Rejected for the first mistake that is found.
+    """
+    found = find(process, reading)
+    starts = starts_of(found)
+    flows = compile_flows(found)
+    boundary_events = boundary_events_of(found)
+    around = Surroundings(
+        reading=reading,
+        errors=errors,
+        starts=starts,
+        boundary_events=boundary_events,
+        attached_to={id_: task for task, events in boundary_events.items() for id_ in events},
+    )
+    elements = {
+        id_: compile_element(
+            node,
+            kind,
+            scope,
+            Links(flows.reaching(id_, node), flows.leaving(id_, node)),
+            around,
+        )
+        for id_, (node, kind, scope) in found.elements.items()
+    }
+    id_ = process.attributes["id"].strip()
+    return Process(
+        id=id_,
+        name=process.get("name"),
+        elements=elements,
+        flows=flows.by_id,
+        start=starts[id_],
+        version_tag=version_tag_of(extensions_of(process)),
+    )

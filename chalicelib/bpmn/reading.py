@@ -1,0 +1,33 @@
+"""Where the published systems differ in how a model is read: one record per profile.
+
+What they differ in when it runs is `engine/profiles.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a profile expects of a model.
+
+    Shapes: `user_task_type` is the job type of a user task that names none, None where user tasks
+        are no jobs; `retries` may be blank (then they are absent) or FEEL unless
+        `retries_are_literal`, and are `retries_min` or more.
+    """
+
+    user_task_type: str | None
+    retries_are_literal: bool
+    retries_min: int
+
+
+READINGS: Mapping[Profile, Reading] = {
+    # contracts/zenbpm.md R56 to R62, and section 4.3 for user tasks
+    Profile.ZENBPM: Reading("user-task-type", retries_are_literal=False, retries_min=0),
+    # contracts/priostack.md P13 to P17; its user tasks are engine-managed
+    Profile.PRIOSTACK: Reading(None, retries_are_literal=True, retries_min=1),
+}
