@@ -1,0 +1,184 @@
+"""Compiled processes as JSON text and back, so that what runs never reads XML.
+
+Shapes: one object with the `format` it is written in; what has its default value is left out.
+    `elements` is a list in the order of the model and `flows` a list of [id, source, target] with
+    the condition as a fourth item where there is one. A value is a string, with a leading `=` if
+    it is FEEL; static text that itself begins with `=` or `'` gets a leading `'`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib import json_text
+from chalicelib.bpmn.model import (
+    Element,
+    EventType,
+    IoMapping,
+    JobDefinition,
+    Kind,
+    Process,
+    Script,
+    SequenceFlow,
+    TimerDefinition,
+    Value,
+)
+
+FORMAT = 1  # rises with every change that an older reader would misread
+
+_Json = dict[str, Any]
+
+
+class UnknownFormat(ValueError):
+    """The text was written by another version: compile the XML again."""
+
+
+def to_json(process: Process) -> str:
+    """Write a process as JSON text."""
+    return json_text.dumps(
+        _without_defaults(
+            format=FORMAT,
+            id=process.id,
+            name=process.name,
+            start=process.start,
+            versionTag=process.version_tag,
+            elements=[_element_to(element) for element in process.elements.values()],
+            flows=[_flow_to(flow) for flow in process.flows.values()],
+        )
+    )
+
+
+def from_json(text: str) -> Process:
+    """Read a process that `to_json` wrote.
+
+    Raises: UnknownFormat for the text of another version.
+    """
+    data = json_text.loads(text)
+    found = data.get("format") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or found != FORMAT:
+        raise UnknownFormat(f"expected a process in format {FORMAT}, found {found}")
+    return Process(
+        id=data["id"],
+        name=data.get("name"),
+        elements={row["id"]: _element_from(row) for row in data["elements"]},
+        flows={row[0]: _flow_from(row) for row in data["flows"]},
+        start=data.get("start"),
+        version_tag=data.get("versionTag"),
+    )
+
+
+def _element_to(element: Element) -> _Json:
+    return _without_defaults(
+        id=element.id,
+        kind=element.kind.value,
+        scope=element.scope,
+        name=element.name,
+        event=None if element.event_type is EventType.NONE else element.event_type.value,
+        incoming=list(element.incoming) or None,
+        outgoing=list(element.outgoing) or None,
+        default=element.default,
+        inputs=[_mapping_to(mapping) for mapping in element.inputs] or None,
+        outputs=[_mapping_to(mapping) for mapping in element.outputs] or None,
+        job=None if element.job is None else _job_to(element.job),
+        script=None
+        if element.script is None
+        else [element.script.expression, element.script.result_variable],
+        timer=None
+        if element.timer is None
+        else [element.timer.kind, _value_to(element.timer.value)],
+        errorCode=element.error_code,
+        attachedTo=element.attached_to,
+        cancelActivity=None if element.cancel_activity else False,
+        boundaryEvents=list(element.boundary_events) or None,
+        start=element.start,
+    )
+
+
+def _element_from(row: _Json) -> Element:
+    timer, script, job = row.get("timer"), row.get("script"), row.get("job")
+    return Element(
+        id=row["id"],
+        kind=Kind(row["kind"]),
+        scope=row["scope"],
+        name=row.get("name"),
+        event_type=EventType(row.get("event", EventType.NONE)),
+        incoming=tuple(row.get("incoming", ())),
+        outgoing=tuple(row.get("outgoing", ())),
+        default=row.get("default"),
+        inputs=tuple(map(_mapping_from, row.get("inputs", ()))),
+        outputs=tuple(map(_mapping_from, row.get("outputs", ()))),
+        job=None if job is None else _job_from(job),
+        script=None if script is None else Script(*script),
+        timer=None if timer is None else TimerDefinition(timer[0], _value_from(timer[1])),
+        error_code=row.get("errorCode"),
+        attached_to=row.get("attachedTo"),
+        cancel_activity=row.get("cancelActivity", True),
+        boundary_events=tuple(row.get("boundaryEvents", ())),
+        start=row.get("start"),
+    )
+
+
+def _flow_to(flow: SequenceFlow) -> list[str]:
+    row = [flow.id, flow.source, flow.target]
+    return row if flow.condition is None else [*row, _value_to(flow.condition)]
+
+
+def _flow_from(row: list[str]) -> SequenceFlow:
+    id_, source, target, *condition = row
+    return SequenceFlow(id_, source, target, _value_from(condition[0]) if condition else None)
+
+
+def _mapping_to(mapping: IoMapping) -> list[str]:
+    """Write the target, then the source where there is one."""
+    if mapping.source is None:
+        return [mapping.target]
+    return [mapping.target, _value_to(mapping.source)]
+
+
+def _mapping_from(row: list[str]) -> IoMapping:
+    return IoMapping(_value_from(row[1]) if len(row) > 1 else None, row[0])
+
+
+def _job_to(job: JobDefinition) -> _Json:
+    return _without_defaults(
+        type=_value_to(job.type),
+        retries=_optional_to(job.retries),
+        retryBackoff=_optional_to(job.retry_backoff),
+        headers=dict(job.headers) or None,
+        assignee=_optional_to(job.assignee),
+    )
+
+
+def _job_from(row: _Json) -> JobDefinition:
+    return JobDefinition(
+        type=_value_from(row["type"]),
+        retries=_optional_from(row.get("retries")),
+        retry_backoff=_optional_from(row.get("retryBackoff")),
+        headers=row.get("headers", {}),
+        assignee=_optional_from(row.get("assignee")),
+    )
+
+
+def _optional_to(value: Value | None) -> str | None:
+    return None if value is None else _value_to(value)
+
+
+def _optional_from(text: str | None) -> Value | None:
+    return None if text is None else _value_from(text)
+
+
+def _value_to(value: Value) -> str:
+    if value.is_feel:
+        return "=" + value.text
+    return "'" + value.text if value.text.startswith(("=", "'")) else value.text
+
+
+def _value_from(text: str) -> Value:
+    if text.startswith("="):
+        return Value(text[1:], is_feel=True)
+    return Value(text.removeprefix("'"))
+
+
+def _without_defaults(**members: object) -> _Json:
+    """Leave out what is None, which stands for every member's default."""
+    return {name: value for name, value in members.items() if value is not None}
