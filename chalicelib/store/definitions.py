@@ -1,0 +1,289 @@
+"""Deployed process definitions: immutable, so a container reads each once.
+
+A definition is a small item that says what it is, and chunks of its compiled model; the XML
+belongs to the first definition of its file. Identity and versions are per process id and profile.
+Chunks are put before the transaction that makes the definitions known, which rests on *latest* as
+it was read: of two deployments at once one starts over, and nobody sees half of one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.bpmn import codec
+from chalicelib.bpmn.model import Process
+from chalicelib.engine.keys import first_key
+from chalicelib.engine.state import Profile
+from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
+from chalicelib.ports import (
+    LIVE,
+    Absent,
+    Check,
+    Condition,
+    Equals,
+    Item,
+    ItemKey,
+    Put,
+    Query,
+    Refused,
+    Table,
+    Write,
+)
+from chalicelib.store import blocks, fields, reading, table
+from chalicelib.store.caches import PerTable
+
+CHUNK_BYTES = 350_000  # of DynamoDB's 400 kB an item
+CHUNKS_MAX = 12  # design section 3
+KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
+PROCESSES_MAX = 30  # of one file: three writes each in one transaction
+RACES_MAX = 10  # deployments of one process id that may come first, one after another
+
+# Profiles in which what is deployed is always a new version, even if nothing changed.
+ALWAYS_NEW = frozenset({Profile.PRIOSTACK})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionInfo:
+    """What a definition is.
+
+    Shapes: `fingerprint` is equal for files that differ in white space and formatting only;
+        `xml_key` is the definition that holds the XML of their common file.
+    """
+
+    key: int
+    bpmn_process_id: str
+    name: str | None
+    version: int
+    version_tag: str | None
+    profile: Profile
+    deployed_at: datetime
+    fingerprint: str
+    xml_key: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition(DefinitionInfo):
+    """A definition with its compiled process."""
+
+    process: Process
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A file as it was uploaded, and the executable processes that were found in it."""
+
+    xml: bytes
+    fingerprint: str
+    processes: Sequence[Process]
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """The definitions of a file's processes in its order; `created` if any of them is new."""
+
+    definitions: tuple[DefinitionInfo, ...]
+    created: bool
+
+
+_FIELDS = (
+    *fields.plain("bpmn_process_id", "name", "version", "version_tag", "fingerprint", "xml_key"),
+    *fields.words("profile", Profile),
+    *fields.times("deployed_at"),
+)
+
+_KEPT: PerTable[OrderedDict[int, Definition]] = PerTable(OrderedDict)
+
+
+def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -> Deployed:
+    """Make the processes of a file known, each as the next version of its id and profile.
+
+    A process whose latest version came from equal content keeps it, but for profiles in which
+    every deployment is new. `token` is a fresh random id.
+    Raises: Rejected if a version tag is taken; TooLarge; Conflict.
+    """
+    if not 0 < len(deployment.processes) <= PROCESSES_MAX:
+        count = len(deployment.processes)
+        raise TooLarge(f"expected 1 to {PROCESSES_MAX} processes in a file, found {count}")
+    base = 0
+    for race in range(RACES_MAX):
+        found = [
+            _latest_info(store, deployment.profile, process.id) for process in deployment.processes
+        ]
+        if all(info is not None and _is_same(info, deployment) for info in found):
+            return Deployed(tuple(info for info in found if info is not None), created=False)
+        if not base:
+            base = first_key(blocks.take(store)) + 1
+            _put_chunks(store, base, deployment)
+        infos = _next_versions(deployment, found, base, now)
+        if _commit(store, infos, found, f"{token[:30]}-{race}"):
+            return Deployed(tuple(infos), created=True)
+    raise Conflict(f"process {deployment.processes[0].id} was deployed by others {RACES_MAX} times")
+
+
+def get(store: Table, key: int) -> Definition | None:
+    """Return a definition with its compiled process, from memory if it was read before."""
+    kept = _KEPT.of(store)
+    definition = kept.get(key)
+    if definition is None:
+        info = _info(store.get(table.definition_key(key)))
+        if info is None:
+            return None
+        text = _read_chunks(store, key, table.MODEL).decode()
+        definition = _with_process(info, codec.from_json(text))
+        kept[key] = definition
+        if len(kept) > KEPT_MAX:
+            kept.popitem(last=False)
+    return definition
+
+
+def xml(store: Table, key: int) -> bytes | None:
+    """Return the file a definition came from, byte for byte."""
+    info = _info(store.get(table.definition_key(key)))
+    return None if info is None else _read_chunks(store, info.xml_key, table.XML)
+
+
+def latest(store: Table, process_id: str, profile: Profile) -> Definition | None:
+    """Return the latest version of a process, read consistently."""
+    pointer = store.get(table.latest_key(profile.value, process_id))
+    return None if pointer is None else get(store, int(str(pointer["definition_key"])))
+
+
+def list_all(store: Table) -> list[DefinitionInfo]:
+    """Return all definitions by key, read consistently."""
+    query = Query(LIVE, table.DEFINITIONS)
+    return [info for item in reading.every(store, query) if (info := _info(item))]
+
+
+def _info(item: Item | None) -> DefinitionInfo | None:
+    if item is None:
+        return None
+    return DefinitionInfo(
+        key=int(str(item["sk"])),
+        **({"name": None, "version_tag": None} | fields.read(_FIELDS, item)),
+    )
+
+
+def _with_process(info: DefinitionInfo, process: Process) -> Definition:
+    own = {name: getattr(info, name) for name in DefinitionInfo.__slots__}
+    return Definition(process=process, **own)
+
+
+def _latest_info(store: Table, profile: Profile, process_id: str) -> DefinitionInfo | None:
+    pointer = store.get(table.latest_key(profile.value, process_id))
+    if pointer is None:
+        return None
+    return _info(store.get(table.definition_key(int(str(pointer["definition_key"])))))
+
+
+def _is_same(latest: DefinitionInfo, deployment: Deployment) -> bool:
+    return deployment.profile not in ALWAYS_NEW and latest.fingerprint == deployment.fingerprint
+
+
+def _next_versions(
+    deployment: Deployment,
+    found: Sequence[DefinitionInfo | None],
+    base: int,
+    now: datetime,
+) -> list[DefinitionInfo]:
+    """Return what each process of the file is after the deployment."""
+    return [
+        latest
+        if latest is not None and _is_same(latest, deployment)
+        else DefinitionInfo(
+            key=base + number,
+            bpmn_process_id=process.id,
+            name=process.name,
+            version=latest.version + 1 if latest else 1,
+            version_tag=process.version_tag,
+            profile=deployment.profile,
+            deployed_at=now,
+            fingerprint=deployment.fingerprint,
+            xml_key=base,
+        )
+        for number, (process, latest) in enumerate(zip(deployment.processes, found, strict=True))
+    ]
+
+
+def _commit(
+    store: Table,
+    infos: Sequence[DefinitionInfo],
+    found: Sequence[DefinitionInfo | None],
+    token: str,
+) -> bool:
+    """Write what is new, if *latest* is as it was read. Raises: Rejected if a tag is taken."""
+    writes: list[Write] = []
+    for info, latest in zip(infos, found, strict=True):
+        writes += _writes(info, latest)
+    outcome = store.transact(writes, token)
+    if not isinstance(outcome, Refused):
+        return True
+    refused = writes[outcome.index]
+    if refused.key.sk.startswith("T#"):
+        info = next(info for info in infos if refused.key == _tag_key(info))
+        taken = (outcome.item or {}).get("version")
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f"process {info.bpmn_process_id}: expected a new version tag, "
+            f"found {info.version_tag}, which version {taken!r} has",
+        )
+    return False
+
+
+def _writes(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
+    pointer = table.latest_key(info.profile.value, info.bpmn_process_id)
+    as_read: Condition = (
+        (Absent("pk"),) if latest is None else (Equals("definition_key", latest.key),)
+    )
+    if info is latest:
+        return [Check(pointer, as_read)]
+    named: Item = {"definition_key": info.key, "version": info.version}
+    writes: list[Write] = [
+        Put(pointer, named, as_read),
+        Put(table.definition_key(info.key), fields.write(_FIELDS, info), (Absent("pk"),)),
+    ]
+    if info.version_tag is not None:
+        writes.append(Put(_tag_key(info), named, (Absent("pk"),)))
+    return writes
+
+
+def _tag_key(info: DefinitionInfo) -> ItemKey:
+    return table.tag_key(info.profile.value, info.bpmn_process_id, info.version_tag or "")
+
+
+# --- chunks ------------------------------------------------------------------------------------
+
+
+def _put_chunks(store: Table, base: int, deployment: Deployment) -> None:
+    texts = {(base, table.XML): deployment.xml}
+    for number, process in enumerate(deployment.processes):
+        texts[base + number, table.MODEL] = codec.to_json(process).encode()
+    chunks = [
+        Put(table.chunk_key(key, prefix, number), {"bytes": chunk})
+        for (key, prefix), text in texts.items()
+        for number, chunk in enumerate(_chunks(text))
+    ]
+    for put in chunks:
+        store.write(put)
+
+
+def _chunks(text: bytes) -> Iterator[bytes]:
+    packed = zlib.compress(text)
+    if len(packed) > CHUNKS_MAX * CHUNK_BYTES:
+        raise TooLarge(
+            f"expected a model of at most {CHUNKS_MAX * CHUNK_BYTES} bytes when compressed, "
+            f"found {len(packed)}"
+        )
+    for start in range(0, len(packed), CHUNK_BYTES):
+        yield packed[start : start + CHUNK_BYTES]
+
+
+def _read_chunks(store: Table, key: int, prefix: str) -> bytes:
+    pk = table.chunk_key(key, prefix, 0).pk
+    query = Query(LIVE, pk, first=prefix, last=table.after(prefix))
+    chunks = [item["bytes"] for item in reading.every(store, query)]
+    return zlib.decompress(b"".join(chunk for chunk in chunks if isinstance(chunk, bytes)))

@@ -1,0 +1,124 @@
+"""The compact execution state of a root, as one short JSON text.
+
+Every turn writes it, and the first kB of an item is the cheapest, so keys are told relative to
+the instance's own, times relative to its start, and what has its default is left out:
+
+    {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
+     "live":   [[key, element id, scope, created, tokens, job, [timers], incident], ...],
+     "joins":  [[scope, gateway id, {flow id: tokens}], ...],
+     "agenda": [[element id, scope, flow id, position], ...],
+     "purges": [[scope, move], ...]}
+
+Lists are cut behind the last entry that is not its default (0, null, empty).
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from chalicelib.engine.keys import block_of
+from chalicelib.engine.state import ElementInstance, Move, Purge, Root
+from chalicelib.store.moments import from_ms, to_ms
+
+Row = list[Any]
+
+
+def to_text(root: Root) -> str:
+    """Write what a root says of its execution."""
+    origin, began = root.key, to_ms(root.created_at)
+    state: dict[str, Any] = {
+        "tokens": root.tokens,
+        "elements": root.element_count,
+        "incidents": root.incident_count,
+        "next": root.next_offset,
+        "blocks": [] if root.blocks == (block_of(origin),) else root.blocks,
+        "live": [_element_row(element, origin, began) for element in root.live.values()],
+        "joins": [
+            [scope - origin, gateway, dict(arrived)]
+            for (scope, gateway), arrived in root.joins.items()
+        ],
+        "agenda": [_move_row(move, origin) for move in root.agenda],
+        "purges": [_purge_row(purge, origin) for purge in root.purges],
+    }
+    kept = {name: value for name, value in state.items() if value}
+    return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+
+
+def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
+    """Read it back as the fields of a Root."""
+    state, began = json.loads(text), to_ms(created_at)
+    live = [_element(row, origin, began) for row in state.get("live", ())]
+    return {
+        "tokens": state.get("tokens", 0),
+        "element_count": state.get("elements", 0),
+        "incident_count": state.get("incidents", 0),
+        "next_offset": state.get("next", 0),
+        "blocks": tuple(state.get("blocks", (block_of(origin),))),
+        "live": {element.key: element for element in live},
+        "joins": {
+            (origin + scope, gateway): arrived for scope, gateway, arrived in state.get("joins", ())
+        },
+        "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
+        "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
+    }
+
+
+def _cut(row: Row) -> Row:
+    while row and not row[-1]:
+        row.pop()
+    return row
+
+
+def _filled(row: Row, length: int) -> Row:
+    return row + [None] * (length - len(row))
+
+
+def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
+    key, element_id, scope, created_at, tokens, job, timers, incident = element
+    return _cut(
+        [
+            key - origin,
+            element_id,
+            scope - origin,
+            to_ms(created_at) - began,
+            tokens,
+            job and job - origin,
+            [timer - origin for timer in timers],
+            incident and incident - origin,
+        ]
+    )
+
+
+def _element(row: Row, origin: int, began: int) -> ElementInstance:
+    key, element_id, scope, created, tokens, job, timers, incident = _filled(row, 8)
+    return ElementInstance(
+        key=origin + key,
+        element_id=element_id,
+        scope=origin + (scope or 0),
+        created_at=from_ms(began + (created or 0)),
+        tokens=tokens or 0,
+        job=origin + job if job else None,
+        timers=tuple(origin + timer for timer in timers or ()),
+        incident=origin + incident if incident else None,
+    )
+
+
+def _move_row(move: Move, origin: int) -> Row:
+    return _cut([move.element_id, move.scope - origin, move.flow_id, move.position])
+
+
+def _move(row: Row, origin: int) -> Move:
+    element_id, scope, flow_id, position = _filled(row, 4)
+    return Move(element_id, origin + (scope or 0), flow_id, position or 0)
+
+
+def _purge_row(purge: Purge, origin: int) -> Row:
+    catcher = purge.catcher and _move_row(purge.catcher, origin)
+    return _cut([purge.scope - origin, catcher])
+
+
+def _purge(row: Row, origin: int) -> Purge:
+    scope, catcher = _filled(row, 2)
+    return Purge(origin + (scope or 0), _move(catcher, origin) if catcher else None)

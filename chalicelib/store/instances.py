@@ -1,0 +1,100 @@
+"""Process instances: loaded root first, committed one turn at a time.
+
+The root is read before its records, so what is read after it is at least as new; if it is newer,
+the root moved and the commit fails. The other order, or one batch for all, would lose writes: a
+batch is not a snapshot. Design section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from chalicelib.engine.state import Instance, RecordKey, Root, Variables, key_of
+from chalicelib.engine.turn import Turn
+from chalicelib.ports import LIVE, Item, Query, Table, Written
+from chalicelib.store import items, reading, table
+from chalicelib.store.difference import measure, writes
+
+__all__ = [
+    "Wanted",
+    "commit",
+    "is_current",
+    "load",
+    "measure",
+    "read_more",
+    "root_version",
+    "writes",
+]
+
+Wanted = Iterable[RecordKey] | None  # None: the whole collection
+
+
+def load(store: Table, key: int, wanted: Wanted | Callable[[Root], Wanted] = ()) -> Instance | None:
+    """Read the instance that a key belongs to, and those of its records that are wanted.
+
+    Shapes: `key` is the instance's own or that of anything in it; `wanted` may depend on the
+        root. The top scope's variables come along while they are small.
+    """
+    item = _root_item(store, key)
+    if item is None:
+        return None
+    root, top = items.to_root(item), items.inline_variables(item)
+    instance = Instance(root, {key_of(top): top} if top else {})
+    chosen = wanted(root) if callable(wanted) else wanted
+    return _read_all(store, instance) if chosen is None else read_more(store, instance, chosen)
+
+
+def read_more(store: Table, instance: Instance, keys: Iterable[RecordKey]) -> Instance:
+    """Read further records of an instance; what is not there is named as absent."""
+    missing = {key for key in keys if key not in instance.records and key not in instance.absent}
+    if not missing:
+        return instance
+    places = {items.place_of(instance.key, key): key for key in missing}
+    found = reading.records(store, places)
+    records = {**instance.records, **{places[place]: record for place, record in found.items()}}
+    return replace(instance, records=records, absent=instance.absent | (missing - records.keys()))
+
+
+def is_current(store: Table, instance: Instance) -> bool:
+    """Say whether nobody has moved the instance since it was read."""
+    item = store.get(table.root_key(instance.key))
+    root = instance.root
+    return item is not None and (item["version"], item["turn_id"]) == (root.version, root.turn_id)
+
+
+def root_version(store: Table, key: int) -> int | None:
+    """Return how far the instance of a key is, None if there is none."""
+    item = _root_item(store, key)
+    return None if item is None else int(str(item["version"]))
+
+
+def commit(store: Table, turn: Turn) -> bool:
+    """Write all that the turn changed, or nothing.
+
+    Returns False, and writes nothing, if another writer came first. The turn's id is the token
+    of the transaction: the same turn committed again is the same write, done once.
+    """
+    if not turn.changes:
+        return True
+    token = turn.after.root.turn_id
+    if not token:
+        raise ValueError(f"instance {turn.after.key}: expected a turn that was stamped")
+    return isinstance(store.transact(writes(turn), token), Written)
+
+
+def _root_item(store: Table, key: int) -> Item | None:
+    item = store.get(table.root_key(key))
+    if item is not None and "alias_of" in item:
+        return store.get(table.root_key(int(str(item["alias_of"]))))
+    return item
+
+
+def _read_all(store: Table, instance: Instance) -> Instance:
+    query = Query(LIVE, table.instance_pk(instance.key))
+    records = items.to_records(reading.every(store, query))
+    top = RecordKey(Variables, instance.key)
+    found = {key_of(record): record for record in records}
+    if top in instance.records:
+        found[top] = instance.records[top]
+    return replace(instance, records=found)

@@ -1,0 +1,84 @@
+"""DynamoDB's limits and how it counts, so that both tables refuse alike and costs are known.
+
+Source: DynamoDB Developer Guide, "Item sizes and formats", "Quotas", "Read/write capacity".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chalicelib.ports import Attribute, Check, ItemKey, Put, Write
+
+ITEM_BYTES = 400 * 1024
+TRANSACTION_BYTES = 4 * 1024 * 1024
+TRANSACTION_WRITES = 100
+PAGE_BYTES = 1024 * 1024  # of one page of a query or scan
+BATCH_KEYS = 100  # of one BatchGetItem call
+NUMBER_MAX = 10**38  # numbers have at most 38 digits
+PK_BYTES = 2048
+SK_BYTES = 1024
+
+WRITE_UNIT_BYTES = 1024
+READ_UNIT_BYTES = 4096
+
+
+def size_of(item: Mapping[str, Attribute]) -> int:
+    """Return the bytes DynamoDB counts for an item.
+
+    Raises: ValueError if a value is of no type that our items may have.
+    """
+    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+
+
+def _value_size(value: Attribute) -> int:
+    match value:
+        case str():
+            return len(value) if value.isascii() else len(value.encode())
+        case None | bool():
+            return 1
+        case int():
+            if abs(value) >= NUMBER_MAX:
+                raise ValueError(f"expected a number of at most 38 digits, found {value}")
+            digits = len(str(abs(value)).rstrip("0"))
+            return digits // 2 + 2 + (value < 0)
+        case bytes():
+            return len(value)
+        case list():
+            return 3 + sum(1 + _value_size(each) for each in value)
+        case dict():
+            return 3 + len(value) + size_of(value)
+        case _:
+            raise ValueError(f"expected an attribute, found {type(value).__name__}: {value!r}")
+
+
+def check_item(key: ItemKey, item: Mapping[str, Attribute]) -> int:
+    """Return the item's size. Raises: ValueError if DynamoDB would refuse the item."""
+    size = size_of(item)
+    if size > ITEM_BYTES:
+        raise ValueError(f"expected an item of at most {ITEM_BYTES} bytes, found {size}: {key}")
+    if not 0 < len(key.pk.encode()) <= PK_BYTES or not 0 < len(key.sk.encode()) <= SK_BYTES:
+        raise ValueError(f"expected keys of 1 to {PK_BYTES} and {SK_BYTES} bytes, found {key}")
+    return size
+
+
+def check_transaction(writes: Sequence[Write]) -> None:
+    """Raises: ValueError if DynamoDB would refuse the transaction as such."""
+    if not 0 < len(writes) <= TRANSACTION_WRITES:
+        raise ValueError(f"expected 1 to {TRANSACTION_WRITES} writes, found {len(writes)}")
+    if len({write.key for write in writes}) < len(writes):
+        raise ValueError("expected writes on different items, found two on one")
+    if any(isinstance(write, Check) and not write.condition for write in writes):
+        raise ValueError("expected a condition to check, found none")
+    total = sum(size_of(write.item) for write in writes if isinstance(write, Put))
+    if total > TRANSACTION_BYTES:
+        raise ValueError(f"expected at most {TRANSACTION_BYTES} bytes, found {total}")
+
+
+def write_units(size: int) -> int:
+    """Return the write units of one plain write of an item of that size; twice in a transaction."""
+    return max(1, -(-size // WRITE_UNIT_BYTES))
+
+
+def read_units(size: int) -> int:
+    """Return the read units of one consistent read of that many bytes, at least one."""
+    return max(1, -(-size // READ_UNIT_BYTES))

@@ -1,0 +1,191 @@
+"""Where everything is: the two tables, their keys and their indexes, in one place.
+
+The live table holds item collections. A process instance is one, under `I#<instance key>`:
+
+    R                          the root; in a further key block of the instance: its alias
+    V#<scope>                  variables of one scope, where the root does not hold them
+    J#<job>                    a job, hot and small
+    P#<job>                    its payload: inputs and headers that are not small
+    O#<job>                    its outputs, where they are not small
+    T#<timer>                  a timer
+    N#<incident>               an incident
+    F#<job>#<number>           a failure, by running number
+
+Beside them:
+
+    D#<definition> / M#nnn, X#nnn     compiled model and XML of a definition, in chunks
+    DEFINITIONS / <definition>        what a definition is, all in one partition: deploying is rare
+    L#<profile>#<process id> / L      the latest version, and T#<tag>: the version of that tag
+    COUNTER / blocks                  how many key blocks were taken
+
+The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did.
+
+Indexes are KEYS_ONLY, over attributes that never change; `open` is sparse, an item leaves it when
+it ends. Their partitions are sharded, because a partition takes 1,000 writes a second and a start
+is one: four carry 4,000 starts a second, more than a new account's table quota (40,000 units).
+`infra` makes the tables of TABLES, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.engine.keys import block_of, first_key
+from chalicelib.ports import HISTORY, LIVE, ItemKey
+
+SHARDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A global secondary index, KEYS_ONLY; both attributes are strings."""
+
+    name: str
+    pk: str
+    sk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """How a table is made: on demand, string keys, indexes, and the time-to-live attribute."""
+
+    indexes: tuple[Index, ...] = ()
+    pk: str = "pk"
+    sk: str = "sk"
+    ttl: str = "expires_at"  # epoch seconds
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes to declare: all key attributes, each a string, in order."""
+        names = [
+            self.pk,
+            self.sk,
+            *(name for index in self.indexes for name in (index.pk, index.sk)),
+        ]
+        return tuple(dict.fromkeys(names))
+
+    def index(self, name: str) -> Index:
+        """Return the index of that name."""
+        return next(index for index in self.indexes if index.name == name)
+
+
+LISTED = "listed"  # all process instances, newest last
+OPEN = "open"  # open process instances; open incidents
+
+TABLES: Mapping[str, Schema] = {
+    LIVE: Schema(
+        indexes=(
+            Index(name=LISTED, pk="listed_in", sk="listed_at"),
+            Index(name=OPEN, pk="open_in", sk="listed_at"),
+        )
+    ),
+    HISTORY: Schema(),
+}
+
+# --- process instances -------------------------------------------------------------------------
+
+ROOT = "R"
+VARIABLES = "V#"
+JOB = "J#"
+PAYLOAD = "P#"
+OUTPUTS = "O#"
+TIMER = "T#"
+INCIDENT = "N#"
+FAILURE = "F#"
+
+
+def instance_pk(instance_key: int) -> str:
+    """Return the partition of a process instance, in both tables."""
+    return f"I#{instance_key}"
+
+
+def instance_key(pk: str) -> int:
+    """Return the process instance whose partition it is."""
+    return int(pk.removeprefix("I#"))
+
+
+def record_key(instance: int, prefix: str, key: int) -> ItemKey:
+    """Return where a record of an instance is; numbers are padded, so they sort as numbers."""
+    return ItemKey(LIVE, instance_pk(instance), f"{prefix}{key:016}")
+
+
+def root_key(key: int) -> ItemKey:
+    """Return where the root of that key's block is, or the alias that names its instance."""
+    return ItemKey(LIVE, instance_pk(first_key(block_of(key))), ROOT)
+
+
+def failure_key(instance: int, job: int, number: int) -> ItemKey:
+    """Return where the failure of that running number of a job is."""
+    return ItemKey(LIVE, instance_pk(instance), f"{failures_prefix(job)}{number:06}")
+
+
+def failures_prefix(job: int) -> str:
+    """Return what the sort keys of all failures of a job begin with."""
+    return f"{FAILURE}{job:016}#"
+
+
+def history_key(instance: int, version: int, part: int = 0) -> ItemKey:
+    """Return where the history of the turn is that made that version of the root."""
+    return ItemKey(HISTORY, instance_pk(instance), f"H#{version:010}#{part:03}")
+
+
+def after(prefix: str) -> str:
+    """Return a sort key behind all that begin with the prefix."""
+    return f"{prefix}\U0010ffff"
+
+
+# --- lists -------------------------------------------------------------------------------------
+
+
+def shard_pk(kind: str, shard: int) -> str:
+    """Return one partition of an index."""
+    return f"{kind}#{shard}"
+
+
+def shard_of(instance: int) -> int:
+    """Return the shard of a process instance: blocks are given out in turn, so they spread."""
+    return block_of(instance) % SHARDS
+
+
+INSTANCES = "instances"
+INCIDENTS = "incidents"
+
+
+def listed_at(created_ms: int, key: int, definition: int = 0) -> str:
+    """Return the sort key of an index entry: by time, then key; it tells the definition too."""
+    return f"{created_ms:013}#{key:016}#{definition:016}"
+
+
+def listed_parts(text: str) -> tuple[int, int, int]:
+    """Return the creation time, key and definition key that an index entry tells."""
+    created_ms, key, definition = text.split("#")
+    return int(created_ms), int(key), int(definition)
+
+
+# --- definitions and counters ------------------------------------------------------------------
+
+DEFINITIONS = "DEFINITIONS"
+MODEL = "M#"
+XML = "X#"
+BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
+
+
+def definition_key(key: int) -> ItemKey:
+    """Return where it is said what a definition is."""
+    return ItemKey(LIVE, DEFINITIONS, f"{key:016}")
+
+
+def chunk_key(definition: int, prefix: str, number: int) -> ItemKey:
+    """Return where a chunk of a definition's model or XML is."""
+    return ItemKey(LIVE, f"D#{definition}", f"{prefix}{number:03}")
+
+
+def latest_key(profile: str, process_id: str) -> ItemKey:
+    """Return where the latest version of a process is named."""
+    return ItemKey(LIVE, f"L#{profile}#{process_id}", "L")
+
+
+def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
+    """Return where the version of that tag is named."""
+    return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")
