@@ -25,7 +25,7 @@ class InstanceState(StrEnum):
 
     ACTIVE = "active"
     COMPLETED = "completed"  # every token reached an end
-    TERMINATING = "terminating"  # cancelled; turns to come end what one could not (shown as terminated)
+    TERMINATING = "terminating"  # cancelled, not all is ended yet; shown as terminated
     TERMINATED = "terminated"  # cancelled
 
 
