@@ -1,0 +1,261 @@
+"""The working copy of an instance that one turn changes, and the frozen turn it becomes.
+
+Transitions change a draft and nothing else; `turn()` freezes it. What was read is never changed
+in place: a record is replaced, a mapping is copied before its first change. What a transition
+looks for and was not read raises `Missing`, so the caller reads it and decides again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from chalicelib.engine.commands import Continue
+from chalicelib.engine.effects import Effect, Send
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.keys import Keys
+from chalicelib.engine.limits import Limits
+from chalicelib.engine.profiles import RULES
+from chalicelib.engine.state import (
+    ElementInstance,
+    Failure,
+    Incident,
+    Instance,
+    Job,
+    Move,
+    Purge,
+    Record,
+    RecordKey,
+    Root,
+    Timer,
+    Variables,
+    key_of,
+)
+from chalicelib.engine.turn import Changed, HistoryEvent, Missing, Turn
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Plan
+
+R = TypeVar("R", Variables, Job, Timer, Incident, Failure)
+
+# What a turn writes beside records: the root, two items of history, a start mark, an alias block.
+BASE_ACTIONS = 5
+JOB_ACTIONS = 2  # a job and its payload
+
+
+class Given(NamedTuple):
+    """What a turn is given from outside: the moment, keys to hand out, and the limits."""
+
+    now: datetime
+    keys: Keys
+    limits: Limits
+
+
+class Draft:
+    """One instance on its way through one turn."""
+
+    __slots__ = (
+        "actions",
+        "agenda",
+        "before",
+        "counts",
+        "effects",
+        "element_count",
+        "ended_at",
+        "gone",
+        "guards",
+        "history",
+        "incident_count",
+        "joins",
+        "key",
+        "keys",
+        "limits",
+        "live",
+        "moves",
+        "now",
+        "own",
+        "plan",
+        "purges",
+        "records",
+        "root",
+        "rules",
+        "scopes",
+        "state",
+        "version",
+    )
+
+    def __init__(self, plan: Plan, root: Root, before: Instance | None, given: Given) -> None:
+        self.plan = plan
+        self.rules = RULES[root.profile]
+        self.root = root
+        self.before = before
+        self.key = root.key
+        self.version = root.version + 1
+        self.now, self.keys, self.limits = given
+        self.state = root.state
+        self.ended_at = root.ended_at
+        self.element_count = root.element_count
+        self.incident_count = root.incident_count
+        self.live: dict[int, ElementInstance] = dict(root.live)
+        self.joins: dict[tuple[int, str], dict[str, int]] = dict(root.joins)  # type: ignore[arg-type]
+        self.agenda: list[Move] = list(root.agenda)
+        self.purges: list[Purge] = list(root.purges)
+        self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
+        self.records: dict[RecordKey, Record] = dict(before.records) if before else {}
+        self.gone: set[RecordKey] = set()
+        self.guards: dict[RecordKey, Guard] = {}
+        self.scopes: dict[int, JsonObject] = {}  # variables of the scopes looked at
+        self.own: set[object] = set()  # scopes and joins whose mapping is the draft's own copy
+        self.effects: list[Effect] = []
+        self.history: list[HistoryEvent] = []
+        self.moves = 0
+        self.actions = BASE_ACTIONS
+
+    # --- records ---------------------------------------------------------------------------
+
+    def find(self, kind: type[R], key: int) -> R | None:
+        """Return a record, None if there is none. Raises: Missing if it was not read."""
+        record_key = RecordKey(kind, key)
+        record = self.records.get(record_key)
+        if record is None:
+            self.need((record_key,))
+        return record  # type: ignore[return-value]
+
+    def need(self, keys: Iterable[RecordKey]) -> None:
+        """Make sure that all of them were looked for. Raises: Missing, naming all the others."""
+        if self.before is None:
+            return
+        absent, gone = self.before.absent, self.gone
+        missing = [k for k in keys if k not in self.records and k not in gone and k not in absent]
+        if missing:
+            raise Missing(frozenset(missing))
+
+    def put(self, record: Record, guard: Guard = Guard.CHANGED) -> None:
+        """Write a record; the first decision about it names the guard."""
+        key = key_of(record)
+        if key not in self.guards:
+            self.guards[key] = guard if key in self.records else Guard.NEW
+            self.actions += JOB_ACTIONS if type(record) is Job else 1
+        self.records[key] = record
+
+    def drop(self, kind: type[Record], key: int) -> None:
+        """Delete a record that was read or made; one that is not there is deleted already."""
+        record_key = RecordKey(kind, key)
+        self.need((record_key,))
+        if self.records.pop(record_key, None) is None:
+            return
+        self.gone.add(record_key)
+        if self.guards.get(record_key) is Guard.NEW:
+            del self.guards[record_key]
+        else:
+            self.guards[record_key] = Guard.CHANGED
+            self.actions += 1
+
+    def emit(self, effect: Effect) -> None:
+        """Owe an effect to the outside."""
+        self.effects.append(effect)
+
+    # --- variables -------------------------------------------------------------------------
+
+    def values(self, scope: int) -> JsonObject:
+        """Return the variables a scope owns; the caller does not change them."""
+        values = self.scopes.get(scope)
+        if values is None:
+            record = self.find(Variables, scope)
+            values = self.scopes[scope] = {} if record is None else record.values
+        return values
+
+    def own_values(self, scope: int) -> JsonObject:
+        """Return the variables a scope owns as a copy of this turn, to be changed."""
+        values = self.values(scope)
+        if scope not in self.own:
+            values = self.scopes[scope] = dict(values)
+            self.own.add(scope)
+            self.put(Variables(scope, values))
+        return values
+
+    def assign(self, scope: int, values: JsonObject) -> None:
+        """Set variables of the scope that owns them."""
+        if values:
+            self.own_values(scope).update(values)
+            self.history.append(Changed(scope, values))
+
+    def open_scope(self, scope: int, values: JsonObject) -> None:
+        """Give a new scope its first variables."""
+        self.scopes[scope] = values = dict(values)
+        self.own.add(scope)
+        self.put(Variables(scope, values))
+        if values:
+            self.history.append(Changed(scope, dict(values)))
+
+    def close_scope(self, scope: int) -> None:
+        """Forget the variables of a scope that ended."""
+        self.drop(Variables, scope)
+        self.scopes.pop(scope, None)
+        self.own.discard(scope)
+
+    # --- tokens ----------------------------------------------------------------------------
+
+    def count(self, scope: int, change: int) -> int:
+        """Change the number of tokens that are live in a scope, and return it."""
+        known = self.counts.get(scope)
+        if known is None:
+            known = self.live[scope].tokens
+        self.counts[scope] = known = known + change
+        return known
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def has_changes(self) -> bool:
+        """Whether the turn made any difference."""
+        return bool(self.history or self.guards) or self.state is not self.root.state
+
+    def turn(self, *, goes_on: bool, done: bool = True) -> Turn:
+        """Freeze the draft; `goes_on` says that the agenda can be continued at once."""
+        if not self.has_changes():
+            assert self.before is not None  # a start always makes a root
+            return Turn(self.before, self.before, self.now, done=done)
+        if goes_on:
+            self.emit(Send(self.key, Continue(), self.version))
+        after = Instance(self._root(), self.records)
+        keys = self.keys
+        return Turn(
+            self.before,
+            after,
+            self.now,
+            tuple(self.effects),
+            tuple(self.history),
+            self.guards,
+            tuple(keys.taken),
+            done,
+        )
+
+    def _root(self) -> Root:
+        root, keys, live = self.root, self.keys, self.live
+        for scope, tokens in self.counts.items():
+            if scope in live and live[scope].tokens != tokens:
+                live[scope] = live[scope]._replace(tokens=tokens)
+        return Root(
+            key=root.key,
+            definition_key=root.definition_key,
+            bpmn_process_id=root.bpmn_process_id,
+            definition_version=root.definition_version,
+            profile=root.profile,
+            created_at=root.created_at,
+            version=self.version,
+            state=self.state,
+            business_key=root.business_key,
+            ended_at=self.ended_at,
+            time_to_live=root.time_to_live,
+            tokens=self.counts[root.key],
+            element_count=self.element_count,
+            incident_count=self.incident_count,
+            blocks=(*root.blocks, *keys.taken),
+            next_offset=keys.next_offset,
+            live=live,
+            joins=self.joins,
+            agenda=tuple(self.agenda),
+            purges=tuple(self.purges),
+        )

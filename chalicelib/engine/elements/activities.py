@@ -1,0 +1,59 @@
+"""Tasks: work for a worker, a script that runs inline, or nothing but a step.
+
+Source: BPMN 2.0.2 section 13.3; contracts/bpmn.md 3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import jobs, tokens, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.expressions import extract
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Create a job if the task has one; else there is nothing to do but to go on."""
+    if node.job is not None:
+        jobs.create(draft, node, scope, key)
+    elif node.inputs or node.outputs:
+        local = variables.inputs_of(draft, node, scope)
+        tokens.complete(draft, node, scope, key, local, {})
+    else:
+        tokens.leave(draft, node, scope, key)
+
+
+def enter_script(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Evaluate the script and set its result variable; one without a script is a task.
+
+    The result leaves in every profile: there is no worker whose surplus would have to be held
+    back, and a script whose result went nowhere would do nothing.
+    """
+    if node.script is None:
+        enter_task(draft, node, scope, key)
+        return
+    seen = variables.visible(draft, scope)
+    local = variables.inputs_of(draft, node, scope) if node.inputs else {}
+    where = f"script of {node.id}"
+    value = extract(node.script, {**seen, **local} if local else seen, draft.now, where)
+    produced = {node.result_variable: value}
+    if node.outputs:
+        tokens.complete(draft, node, scope, key, local, produced)
+    else:
+        variables.merge(draft, scope, produced)
+        tokens.leave(draft, node, scope, key, produced)
+
+
+BEHAVIOURS = {
+    Kind.TASK: enter_task,
+    Kind.MANUAL_TASK: enter_task,
+    Kind.SERVICE_TASK: enter_task,
+    Kind.SEND_TASK: enter_task,
+    Kind.USER_TASK: enter_task,
+    Kind.BUSINESS_RULE_TASK: enter_task,
+    Kind.SCRIPT_TASK: enter_script,
+}

@@ -1,0 +1,74 @@
+"""Events: where tokens start, wait, are caught and end.
+
+Source: BPMN 2.0.2 section 13.5; contracts/zenbpm.md 4.3; contracts/bpmn.md 3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import EventType, Kind
+from chalicelib.engine import bpmn_errors, jobs, timers, tokens, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.state import ElementInstance, Purge, Variables
+from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.turn import Left
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def enter_plain(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Pass through a start event or a none throw event, or create a throw event's job."""
+    if node.job is not None:
+        jobs.create(draft, node, scope, key)
+    elif node.inputs or node.outputs:
+        local = variables.inputs_of(draft, node, scope)
+        tokens.complete(draft, node, scope, key, local, {})
+    else:
+        tokens.leave(draft, node, scope, key)
+
+
+def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """End the token, and for a terminate event all of its scope; an error is thrown."""
+    match node.element.event_type:
+        case EventType.TERMINATE:
+            draft.history.append(Left(key, None))
+            tokens.start_purge(draft, Purge(scope))
+        case EventType.ERROR:
+            bpmn_errors.throw_from_end(draft, node, scope, key)
+        case _:
+            enter_plain(draft, node, scope, key)
+
+
+def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Wait for the event. Raises: Stuck if it cannot be said when it comes."""
+    if node.timer is None:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
+    local = variables.inputs_of(draft, node, scope)
+    seen = variables.visible(draft, scope)
+    element = ElementInstance(key, node.id, scope, draft.now)
+    timer = timers.arm(draft, node, element, {**seen, **local} if local else seen)
+    if timer is None:  # a cycle whose end is past
+        tokens.complete(draft, node, scope, key, {}, {})
+    else:
+        draft.live[key] = element._replace(timers=(timer.key,))
+
+
+def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Hand on what was caught, which waits under the event's key, and leave."""
+    caught = draft.find(Variables, key)
+    payload = {} if caught is None else caught.values
+    outputs = variables.outputs_of(draft, node, scope, {}, payload)
+    if caught is not None:
+        draft.drop(Variables, key)
+    tokens.hand_on(draft, node, scope, key, payload or None if outputs is None else outputs)
+
+
+BEHAVIOURS = {
+    Kind.START_EVENT: enter_plain,
+    Kind.END_EVENT: enter_end,
+    Kind.INTERMEDIATE_THROW_EVENT: enter_plain,
+    Kind.INTERMEDIATE_CATCH_EVENT: enter_catch,
+    Kind.BOUNDARY_EVENT: enter_boundary,
+}

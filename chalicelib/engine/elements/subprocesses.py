@@ -1,0 +1,33 @@
+"""Embedded subprocesses: a scope of its own inside the instance.
+
+Source: BPMN 2.0.2 section 13.3.4; contracts/zenbpm.md 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import timers, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.state import ElementInstance, Move
+from chalicelib.engine.stuck import ErrorType, Stuck
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def enter_subprocess(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Open the scope and start a token at its none start event. Raises: Stuck."""
+    start = node.element.start
+    if start is None:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"subprocess {node.id} has no none start event")
+    values = variables.inputs_of(draft, node, scope)
+    seen = variables.visible(draft, scope)
+    draft.live[key] = ElementInstance(key, node.id, scope, draft.now, tokens=1)
+    draft.open_scope(key, {**seen, **values} if draft.rules.sees_snapshot else values)
+    timers.arm_boundary(draft, node, draft.live[key], {**seen, **values})
+    draft.agenda.append(Move(start, key, None))
+
+
+BEHAVIOURS = {Kind.SUB_PROCESS: enter_subprocess}

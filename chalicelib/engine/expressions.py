@@ -1,0 +1,81 @@
+"""Values of the model, static or FEEL, compiled to functions of variables and the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+
+from chalicelib import feel
+from chalicelib.bpmn.model import Value
+from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.json_text import JsonValue, dumps
+
+Compute = Callable[[Mapping[str, JsonValue], datetime], JsonValue]
+
+# Values that are JSON as they are.
+PLAIN = frozenset((Decimal, str, bool, type(None)))
+
+
+def compile_value(value: Value) -> Compute:
+    """Return what computes a value; static text is itself."""
+    if value.is_feel:
+        return compile_feel(value.text)
+    text = value.text
+    return lambda variables, now: text
+
+
+def compile_feel(text: str) -> Compute:
+    """Return what evaluates FEEL to JSON; it raises FeelError.
+
+    One that does not parse was refused at deployment, or is from before: it fails when used.
+    """
+    try:
+        evaluate = feel.parse(text, profile=feel.Profile.ZEEBE).evaluate
+    except feel.FeelSyntaxError as error:
+        return _failing(error)
+    to_json = feel.to_json
+
+    def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
+        value: JsonValue = evaluate(variables, now=now)
+        return value if type(value) in PLAIN else to_json(value)
+
+    return compute
+
+
+def _failing(error: feel.FeelError) -> Compute:
+    message = str(error)
+
+    def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
+        raise feel.FeelError(message)
+
+    return compute
+
+
+def extract(
+    compute: Compute, variables: Mapping[str, JsonValue], now: datetime, where: str
+) -> JsonValue:
+    """Compute a value for a place in the model. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
+    try:
+        return compute(variables, now)
+    except feel.FeelError as error:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: {error}") from error
+
+
+def extract_text(
+    compute: Compute, variables: Mapping[str, JsonValue], now: datetime, where: str
+) -> str:
+    """Compute a text that is not empty. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
+    value = extract(compute, variables, now, where)
+    if isinstance(value, str) and value:
+        return value
+    raise Stuck(
+        ErrorType.EXTRACT_VALUE_ERROR,
+        f"{where}: expected a text that is not empty, found {show(value)}",
+    )
+
+
+def show(value: JsonValue) -> str:
+    """Return a value as a message shows it: JSON, cut short."""
+    text = dumps(value)
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,96 @@
+"""The engine's one door: a command and an instance go in, a turn comes out.
+
+    turn = handle(process, instance, command, now=…, keys=…)
+
+It is pure: the same inputs give the same turn, and nothing that goes in is changed but `keys`,
+which are handed out. So whoever calls may run it again, with more records after `Missing`, with
+more keys after `OutOfKeys`, on a newer instance after a lost commit.
+
+Inside, a `Draft` is changed by the command, then by the moves that follow: `jobs`, `failures`,
+`timers`, `incidents`, `instances` say what each command does; `moves.run` lets tokens go on until
+they wait; `elements/` says what each kind of element does; `tokens` how they leave, join and end.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import assert_never
+
+from chalicelib.bpmn.model import Process
+from chalicelib.engine import failures, incidents, instances, jobs, moves, timers
+from chalicelib.engine.commands import (
+    CancelInstance,
+    Command,
+    CompleteJob,
+    Continue,
+    CreateInstance,
+    DeleteVariable,
+    FailJob,
+    FireTimer,
+    ResolveIncident,
+    SetVariables,
+)
+from chalicelib.engine.draft import Draft, Given
+from chalicelib.engine.keys import Keys
+from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
+from chalicelib.engine.plans import plan_of
+from chalicelib.engine.state import Instance
+from chalicelib.engine.turn import Turn
+
+
+def handle(
+    process: Process,
+    instance: Instance | None,
+    command: Command,
+    *,
+    now: datetime,
+    keys: Keys,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Turn:
+    """Decide a command and make the moves that follow, as far as one turn goes.
+
+    Shapes: `instance` is None for CreateInstance and for nothing else.
+    Returns: a turn whose `done` is False if the agenda filled it: the command is then to be
+        decided again on what it makes. A cancel does not wait for the agenda.
+    Raises: Rejected if the caller is wrong, Missing, OutOfKeys.
+    """
+    given = Given(now, keys, limits)
+    if instance is None:
+        assert isinstance(command, CreateInstance)
+        root = instances.new_root(process, command, now, keys)
+        draft = Draft(plan_of(process), root, None, given)
+        instances.start(draft, command)
+    else:
+        draft = Draft(plan_of(process), instance.root, instance, given)
+        if not isinstance(command, CancelInstance):
+            moves.run(draft)
+            if moves.goes_on(draft):
+                return draft.turn(goes_on=True, done=isinstance(command, Continue))
+        decide(draft, command)
+    moves.run(draft)
+    return draft.turn(goes_on=moves.goes_on(draft))
+
+
+def decide(draft: Draft, command: Command) -> None:
+    """Do what a command asks of an instance that exists. Raises: Rejected, Missing, OutOfKeys."""
+    match command:
+        case CompleteJob():
+            jobs.complete_job(draft, command)
+        case FailJob():
+            failures.fail_job(draft, command)
+        case FireTimer():
+            timers.fire(draft, command)
+        case CancelInstance():
+            instances.cancel(draft)
+        case SetVariables():
+            instances.set_variables(draft, command)
+        case DeleteVariable():
+            instances.delete_variable(draft, command)
+        case ResolveIncident():
+            incidents.resolve(draft, command)
+        case Continue():
+            pass  # the agenda was all there is to it
+        case CreateInstance():
+            raise AssertionError(f"instance {draft.key} exists already")
+        case _:
+            assert_never(command)

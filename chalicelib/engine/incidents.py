@@ -1,0 +1,229 @@
+"""Incidents: what an operator's resolve takes up again.
+
+A job's own incident gives the job a fresh series of attempts. Any other lets its element go on at
+the stage where it stopped.
+
+Source: contracts/zenbpm.md section 2 M (R134 to R148).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, assert_never
+
+from chalicelib.bpmn.model import Kind, Process
+from chalicelib.engine import jobs, lifecycle, moves, retries, timers, tokens, variables
+from chalicelib.engine.commands import (
+    Command,
+    CompleteJob,
+    FailJob,
+    FireTimer,
+    ResolveIncident,
+)
+from chalicelib.engine.draft import Draft, Given
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.plans import plan_of
+from chalicelib.engine.state import (
+    ElementInstance,
+    Incident,
+    Instance,
+    Job,
+    JobState,
+    Stage,
+    Timer,
+)
+from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
+from chalicelib.engine.turn import Turn
+from chalicelib.errors import Reason, Rejected
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def resolve(draft: Draft, command: ResolveIncident) -> None:
+    """Close an incident and let its job or element try again.
+
+    Raises: Rejected(NOT_FOUND, INVALID_STATE, INVALID_ARGUMENT); nothing changes then.
+    """
+    incident = draft.find(Incident, command.incident_key)
+    if incident is None:
+        raise lifecycle.no_such("incident", command.incident_key)
+    if incident.resolved_at is not None:
+        raise Rejected(Reason.INVALID_STATE, f"incident {incident.key} is already resolved")
+    _check_bounds(draft, command)
+    element = draft.live[incident.element_key]
+    if incident.stage is Stage.WORKING:
+        _restart_job(draft, incident, command)
+    elif element.job is not None:
+        if command.retries is not None:
+            _set_retries(draft, element.job, command)
+    elif command.retries is not None:
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f"incident {incident.key} leaves no job waiting, so there are no retries to set",
+        )
+    close_incident(draft, incident.key)
+    element = draft.live[element.key] = element._replace(incident=None)
+    _take_up(draft, incident, element)
+
+
+def _check_bounds(draft: Draft, command: ResolveIncident) -> None:
+    """Check the request's own words (R140, R141). Raises: Rejected(INVALID_ARGUMENT)."""
+    if command.retries is not None:
+        whose = f"the job of incident {command.incident_key}"
+        retries.check(whose, command.retries, command.retry_at, draft.now, draft.limits)
+    elif command.retry_at is not None:
+        raise Rejected(Reason.INVALID_ARGUMENT, "retryAt is only allowed together with retries")
+
+
+def _set_retries(draft: Draft, key: int, command: ResolveIncident) -> None:
+    """Set the retries of a job that waits and did not raise the incident (R143)."""
+    job = draft.find(Job, key)
+    if command.retries is None or job is None:
+        return  # attempts, retries and retryAt stay (R144)
+    job = retries.set_by_operator(job, command.retries, command.retry_at, draft.now)
+    draft.put(job, Guard.SET_RETRIES)
+    jobs.ring(draft, job)
+
+
+def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> None:
+    """Give a failed job a fresh series of attempts, with the inputs of now (R134 to R139).
+
+    Its delivery tokens go on rising (R148).
+    Raises: Rejected(INVALID_STATE) if it does not wait, or its definition cannot be evaluated.
+    """
+    job = None if incident.job_key is None else draft.find(Job, incident.job_key)
+    if job is None or job.state is not JobState.FAILED:
+        raise Rejected(
+            Reason.INVALID_STATE, f"job {incident.job_key} of incident {incident.key} does not wait"
+        )
+    node = draft.plan.nodes[job.element_id]
+    try:
+        seen = variables.seen_inside(draft, node, job.scope)
+        left, retry_at = _retries(draft, node, job, seen, command)
+    except Stuck as stuck:
+        raise Rejected(
+            Reason.INVALID_STATE,
+            f"incident {incident.key} cannot be resolved: {stuck.message}; mend the variables, "
+            f"or name the retries: POST /incidents/{incident.key}/resolve with "
+            '{"retries": n}',
+        ) from stuck
+    job = replace(
+        job,
+        state=JobState.ACTIVE,
+        retries=left,
+        attempts=0,
+        retry_at=retry_at,
+        retries_set_by_operator=False,
+        outputs=None,
+        inputs=seen,
+        ring=job.ring + 1,
+    )
+    job = replace(job, ring_at=retries.out_at(job, draft.now))
+    draft.put(job, Guard.RESOLVE)
+    jobs.ring(draft, job)
+
+
+def _retries(
+    draft: Draft, node: Node, job: Job, seen: JsonObject, command: ResolveIncident
+) -> tuple[int, datetime | None]:
+    """Return the retries of the new series and when it starts: the request's word, else what the
+    operator set since the failure, else the definition's."""
+    if command.retries is not None:
+        return command.retries, retries.ahead(command.retry_at, draft.now)
+    if job.retries_set_by_operator:
+        return job.retries, retries.ahead(job.retry_at, draft.now)
+    return retries.initial(draft, node, seen), None
+
+
+def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None:
+    """Let an element go on at the stage where it stopped."""
+    node = draft.plan.nodes[element.element_id]
+    match incident.stage:
+        case Stage.WORKING:
+            pass  # the job goes on
+        case Stage.ENTERING:
+            if incident.error_type == ErrorType.EXECUTION_LIMIT:
+                draft.element_count = 1  # as far again
+            moves.enter_again(draft, node, element)
+        case Stage.ARMING:
+            _arm_again(draft, node, element)
+        case Stage.COMPLETING | Stage.LEAVING:
+            try:
+                _leave_again(draft, incident, node, element)
+            except Stuck as stuck:
+                stop(draft, element, stuck, incident.job_key)
+        case _:
+            assert_never(incident.stage)
+
+
+def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
+    job = None if element.job is None else draft.find(Job, element.job)
+    seen = job.inputs if job is not None else variables.visible(draft, element.key)
+    timers.arm_boundary(draft, node, element, seen)
+
+
+def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
+    """Map outputs again, or choose a flow again. Raises: Stuck."""
+    job = None if incident.job_key is None else draft.find(Job, incident.job_key)
+    if incident.stage is Stage.LEAVING and node.kind is not Kind.EXCLUSIVE_GATEWAY:
+        draft.live.pop(element.key)
+        tokens.leave(draft, node, element.scope, element.key)
+    elif job is not None:
+        jobs.finish(draft, job, element)
+    elif node.kind is Kind.SUB_PROCESS:
+        tokens.complete_subprocess(draft, node, element)
+    elif node.kind is Kind.INTERMEDIATE_CATCH_EVENT:
+        tokens.complete(draft, node, element.scope, element.key, {}, {})
+    else:
+        moves.enter_again(draft, node, element)
+
+
+# --- limits ------------------------------------------------------------------------------------
+
+
+def limit_turn(
+    process: Process, instance: Instance, command: Command, message: str, given: Given
+) -> Turn:
+    """Return, instead of a turn that would pass a bound, one that only opens an incident.
+
+    What would have gone too far is stopped: the next move of the agenda, so that others go on;
+    without an agenda the element that the command is about.
+    """
+    draft = Draft(plan_of(process), instance.root, instance, given)
+    stuck = Stuck(ErrorType.SIZE_LIMIT, message)
+    if draft.agenda:
+        stop(draft, _stopped_move(draft), stuck)
+    else:
+        element = _element_of(draft, command)
+        if element is not None:
+            stop(draft, element, Stuck(ErrorType.SIZE_LIMIT, message, Stage.WORKING))
+    return draft.turn(goes_on=moves.goes_on(draft))
+
+
+def _stopped_move(draft: Draft) -> ElementInstance:
+    """Take the next move off the agenda and return the element it would have entered."""
+    move = draft.agenda.pop()
+    element_id = move.element_id
+    if move.position:
+        outgoing = draft.plan.nodes[element_id].outgoing
+        element_id = outgoing[move.position].target
+        if move.position + 1 < len(outgoing):
+            draft.agenda.append(move._replace(position=move.position + 1))
+    key = move.key or draft.keys.next()
+    return ElementInstance(key, element_id, move.scope, draft.now)
+
+
+def _element_of(draft: Draft, command: Command) -> ElementInstance | None:
+    """Return the live element that a command is about."""
+    record: Job | Timer | None = None
+    match command:
+        case CompleteJob() | FailJob():
+            record = draft.find(Job, command.job_key)
+        case FireTimer():
+            record = draft.find(Timer, command.timer_key)
+        case _:
+            pass
+    return None if record is None else draft.live.get(record.element_key)

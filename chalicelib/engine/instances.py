@@ -1,0 +1,85 @@
+"""Instances: how one starts and is cancelled, and its own variables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from chalicelib.bpmn.model import Process
+from chalicelib.engine import lifecycle, tokens
+from chalicelib.engine.commands import CreateInstance, DeleteVariable, SetVariables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.keys import Keys, first_key
+from chalicelib.engine.state import InstanceState, Move, Purge, Root
+from chalicelib.engine.turn import Changed
+from chalicelib.errors import Reason, Rejected
+
+
+def new_root(process: Process, command: CreateInstance, now: datetime, keys: Keys) -> Root:
+    """Return the root of an instance that is about to start; its key is its block's first."""
+    return Root(
+        key=first_key(keys.block),
+        definition_key=command.definition_key,
+        bpmn_process_id=process.id,
+        definition_version=command.definition_version,
+        profile=command.profile,
+        created_at=now,
+        business_key=command.business_key,
+        time_to_live=command.time_to_live,
+        tokens=1,
+        blocks=(keys.block,),
+    )
+
+
+def start(draft: Draft, command: CreateInstance) -> None:
+    """Give the instance its variables and a token at the none start event.
+
+    Raises: Rejected(INVALID_ARGUMENT) if the process has no such event.
+    """
+    process = draft.plan.process
+    if process.start is None:
+        raise Rejected(
+            Reason.INVALID_ARGUMENT, f"process {process.id} has no none start event to start at"
+        )
+    draft.open_scope(draft.key, command.variables)
+    draft.agenda.append(Move(process.start, draft.key, None))
+
+
+def cancel(draft: Draft) -> None:
+    """End the instance and all that is open in it, whatever is on the agenda.
+
+    Raises: Rejected(INVALID_STATE) if it ended, or is being ended, already.
+    """
+    lifecycle.require_active(
+        draft.root,
+        f"cannot cancel process instance {draft.key}: it is not in correct state, "
+        f"expected={lifecycle.ACTIVITY_STATES[InstanceState.ACTIVE]}, "
+        f"actual={lifecycle.ACTIVITY_STATES[draft.root.state]}",
+    )
+    draft.state = InstanceState.TERMINATING
+    draft.purges.clear()
+    tokens.start_purge(draft, Purge(draft.key))
+
+
+def set_variables(draft: Draft, command: SetVariables) -> None:
+    """Merge variables into the instance's own. Raises: Rejected(INVALID_STATE)."""
+    lifecycle.require_active(
+        draft.root,
+        "Can update variables only for process instances in active or failed state",
+    )
+    draft.assign(draft.key, command.variables)
+
+
+def delete_variable(draft: Draft, command: DeleteVariable) -> None:
+    """Remove one of the instance's own variables.
+
+    Raises: Rejected(NOT_FOUND), which is checked first, then Rejected(INVALID_STATE).
+    """
+    name = command.name
+    if name not in draft.values(draft.key):
+        raise lifecycle.no_such("variable", name)
+    lifecycle.require_active(
+        draft.root,
+        "can delete variables only for process instances in active or failed state",
+    )
+    del draft.own_values(draft.key)[name]
+    draft.history.append(Changed(draft.key, {}, (name,)))

@@ -1,0 +1,109 @@
+"""Jobs: how an element makes one, and what follows when a worker completes it.
+
+Source: contracts/zenbpm.md section 2 (A, F, N) and 4.3; BPMN 2.0.2 section 13.3.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib.engine import lifecycle, retries, timers, tokens, variables
+from chalicelib.engine.commands import CompleteJob
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.effects import Ring
+from chalicelib.engine.element_types import ELEMENT_TYPES
+from chalicelib.engine.expressions import extract, extract_text, show
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.state import ElementInstance, Job, JobState
+from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+KIND = "bpmn"
+
+
+def create(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Make the job of an element and ring for it; the element waits. Raises: Stuck, before
+    anything was made."""
+    plan = node.job
+    assert plan is not None
+    seen = variables.seen_inside(draft, node, scope)
+    type_ = extract_text(plan.type, seen, draft.now, f"job type of {node.id}")
+    job = Job(
+        key=draft.keys.next(),
+        instance_key=draft.key,
+        element_id=node.id,
+        element_key=key,
+        scope=scope,
+        kind=KIND,
+        type=type_,
+        created_at=draft.now,
+        element_type=ELEMENT_TYPES[node.kind],
+        retries=retries.initial(draft, node, seen),
+        retry_policy=retries.policy(draft, node, seen),
+        assignee=_assignee(draft, node, seen),
+        ring=1,
+        ring_at=draft.now,
+        profile=draft.root.profile,
+        inputs=seen,
+        headers=plan.headers,
+    )
+    draft.put(job)
+    ring(draft, job, is_new=True)
+    element = ElementInstance(key, node.id, scope, draft.now, job=job.key)
+    draft.live[key] = element
+    timers.arm_boundary(draft, node, element, seen)
+
+
+def ring(draft: Draft, job: Job, *, is_new: bool = False) -> None:
+    """Owe the bell of a job's number, for the time the job is out at."""
+    if job.ring_at is not None:
+        version = draft.version if is_new else None
+        draft.emit(Ring(job.key, job.kind, job.type, job.profile, job.ring, job.ring_at, version))
+
+
+def complete_job(draft: Draft, command: CompleteJob) -> None:
+    """Take the worker's results and let the token leave its element.
+
+    A job that is completed already changes nothing (R2), and neither the lock nor a backoff
+    matters (R7 to R9). If the outputs cannot be mapped, the worker's part stands all the same.
+    Raises: Rejected(NOT_FOUND), Rejected(INVALID_STATE).
+    """
+    job = draft.find(Job, command.job_key)
+    if job is None:
+        raise lifecycle.no_such("job", command.job_key)
+    lifecycle.require(job, CompleteJob)
+    if job.state is JobState.COMPLETED:
+        return
+    job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
+    draft.put(job, Guard.COMPLETE)
+    element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
+    finish(draft, job, element)
+
+
+def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
+    """Map the outputs of a completed job and leave its element; what fails is an incident."""
+    node = draft.plan.nodes[job.element_id]
+    produced = job.outputs or {}
+    local = {name: job.inputs[name] for name in node.local_names if name in job.inputs}
+    try:
+        outputs = variables.outputs_of(draft, node, job.scope, local, produced)
+        if outputs is None:
+            outputs = variables.unmapped(draft, node, produced) or None
+        tokens.hand_on(draft, node, job.scope, element.key, outputs)
+    except Stuck as stuck:
+        stop(draft, element, stuck, job.key)
+
+
+def _assignee(draft: Draft, node: Node, seen: JsonObject) -> str | None:
+    plan, where = node.job, f"assignee of {node.id}"
+    if plan is None or plan.assignee is None:
+        return None
+    value = extract(plan.assignee, seen, draft.now, where)
+    if value is None or isinstance(value, str):
+        return value or None
+    message = f"{where}: expected a text, found {show(value)}"
+    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)

@@ -1,0 +1,100 @@
+"""The loop of a turn: take a move off the agenda and let its token enter the next element.
+
+The agenda is a stack, so a token runs until it waits before a fork sends the next one; a fork
+that has 5,000 flows is one entry all the while. The loop stops at a consistent point when the
+turn has made its moves or has no room for what the next move may write; what is left stays on the
+agenda. Design section 1, rule of bounds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.engine import tokens
+from chalicelib.engine.draft import BASE_ACTIONS, Draft
+from chalicelib.engine.limits import ACTIONS_MAX, LIVE_MAX
+from chalicelib.engine.state import ElementInstance, Move
+from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.engine.turn import Entered, Taken
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def run(draft: Draft) -> None:
+    """Make moves until none is left, none can be made, or the turn is full."""
+    nodes, moves_max = draft.plan.nodes, draft.limits.moves_max
+    while draft.moves < moves_max:
+        if draft.purges and not tokens.run_purges(draft):
+            return
+        if not draft.agenda or is_halted(draft):
+            return
+        move = draft.agenda[-1]
+        node = nodes[move.element_id]
+        if move.position:
+            node = nodes[node.outgoing[move.position].target]
+        if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
+            return
+        draft.agenda.pop()
+        draft.moves += 1
+        if move.position:
+            take_next(draft, nodes[move.element_id], move, node)
+        else:
+            enter(draft, node, move)
+
+
+def is_halted(draft: Draft) -> bool:
+    """Say whether the next move has to wait for something outside: room, or an operator."""
+    if 0 < draft.limits.max_elements < draft.element_count:
+        return True
+    return len(draft.live) >= LIVE_MAX and draft.agenda[-1].position > 0
+
+
+def goes_on(draft: Draft) -> bool:
+    """Say whether the turn left something that another turn can do at once."""
+    return bool(draft.purges) or (bool(draft.agenda) and not is_halted(draft))
+
+
+def take_next(draft: Draft, gateway: Node, fork: Move, target: Node) -> None:
+    """Send the next token of a fork on its way."""
+    flow = gateway.outgoing[fork.position]
+    if fork.position + 1 < len(gateway.outgoing):
+        draft.agenda.append(fork._replace(position=fork.position + 1))
+    enter(draft, target, Move(flow.target, fork.scope, flow.id))
+
+
+def enter(draft: Draft, node: Node, move: Move) -> None:
+    """Let a token enter an element; one that cannot go on becomes an incident."""
+    _, scope, flow_id, _, key = move
+    keys, history = draft.keys, draft.history
+    if flow_id is not None:
+        history.append(Taken(keys.next(), flow_id))
+        if node.joins and not tokens.arrive(draft, node, scope, flow_id):
+            return
+    key = key or keys.next()
+    history.append(Entered(key, node.id, scope))
+    draft.element_count += 1
+    try:
+        if draft.element_count > draft.limits.max_elements > 0:
+            raise too_many(draft)
+        node.enter(draft, node, scope, key)
+    except Stuck as stuck:
+        stop(draft, ElementInstance(key, node.id, scope, draft.now), stuck)
+
+
+def enter_again(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Let an element that was stopped while it was entered try again. Raises nothing new."""
+    draft.live.pop(element.key)
+    try:
+        node.enter(draft, node, element.scope, element.key)
+    except Stuck as stuck:
+        stop(draft, element._replace(incident=None), stuck)
+
+
+def too_many(draft: Draft) -> Stuck:
+    """Return what halts an instance that runs on and on; resolving lets it run as far again."""
+    return Stuck(
+        ErrorType.EXECUTION_LIMIT,
+        f"process instance {draft.key} executed more than {draft.limits.max_elements} elements "
+        "(cluster.engine.maxElementExecutionCount)",
+    )

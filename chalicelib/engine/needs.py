@@ -1,0 +1,103 @@
+"""What to read with the root for a command; whatever else turns out to be needed is `Missing`.
+
+It follows from the root alone: which element the command is about, the variables of the scopes on
+the way from there to the top, and what is open on those elements, since their end ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from chalicelib.engine.commands import (
+    CancelInstance,
+    Command,
+    CompleteJob,
+    Continue,
+    CreateInstance,
+    DeleteVariable,
+    FailJob,
+    FireTimer,
+    ResolveIncident,
+    SetVariables,
+)
+from chalicelib.engine.limits import ACTIONS_MAX
+from chalicelib.engine.state import (
+    ElementInstance,
+    Incident,
+    Job,
+    RecordKey,
+    Root,
+    Timer,
+    Variables,
+)
+
+
+def wanted(command: Command, root: Root) -> frozenset[RecordKey]:
+    """Return the keys of the records that the decision will most likely look at."""
+    return frozenset((*_subject(command), *_around(command, root), *_agenda(root)))
+
+
+def _subject(command: Command) -> Iterator[RecordKey]:
+    """Name the record that the command itself names."""
+    match command:
+        case CompleteJob() | FailJob():
+            yield RecordKey(Job, command.job_key)
+        case FireTimer():
+            yield RecordKey(Timer, command.timer_key)
+        case ResolveIncident():
+            yield RecordKey(Incident, command.incident_key)
+        case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
+            pass
+
+
+def _around(command: Command, root: Root) -> Iterator[RecordKey]:
+    """Name what is open on the element the command is about and on the scopes around it."""
+    match command:
+        case SetVariables() | DeleteVariable():
+            yield RecordKey(Variables, root.key)
+        case CancelInstance():
+            for victim in islice(root.live.values(), ACTIONS_MAX):
+                yield from _open_on(victim)
+        case _:
+            element = _element_of(command, root)
+            if element is not None:
+                yield from _open_on(element)
+                yield from _outwards(element.scope, root)
+
+
+def _agenda(root: Root) -> Iterator[RecordKey]:
+    for scope in {move.scope for move in root.agenda}:
+        yield from _outwards(scope, root)
+
+
+def _element_of(command: Command, root: Root) -> ElementInstance | None:
+    match command:
+        case CompleteJob(job_key=key) | FailJob(job_key=key):
+            return next((e for e in root.live.values() if e.job == key), None)
+        case FireTimer(timer_key=key):
+            return next((e for e in root.live.values() if key in e.timers), None)
+        case ResolveIncident(incident_key=key):
+            return next((e for e in root.live.values() if e.incident == key), None)
+        case _:
+            return None
+
+
+def _outwards(scope: int, root: Root) -> Iterator[RecordKey]:
+    """Name a scope's variables and what is open on its element, and so on to the top."""
+    while scope != root.key and scope in root.live:
+        element = root.live[scope]
+        yield from _open_on(element)
+        scope = element.scope
+    yield RecordKey(Variables, root.key)
+
+
+def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
+    if element.tokens:
+        yield RecordKey(Variables, element.key)
+    if element.job is not None:
+        yield RecordKey(Job, element.job)
+    if element.incident is not None:
+        yield RecordKey(Incident, element.incident)
+    for timer in element.timers:
+        yield RecordKey(Timer, timer)

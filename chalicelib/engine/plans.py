@@ -1,0 +1,187 @@
+"""The plan of a process: its elements with everything resolved that a move would look up.
+
+A plan is made once per process and kept, so a move costs no search by id, no parsing and no
+question that the model has already answered.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from chalicelib.bpmn.model import (
+    Element,
+    EventType,
+    IoMapping,
+    JobDefinition,
+    Kind,
+    Process,
+    SequenceFlow,
+    TimerDefinition,
+)
+from chalicelib.engine.elements import BEHAVIOURS
+from chalicelib.engine.expressions import Compute, compile_feel, compile_value
+
+if TYPE_CHECKING:
+    from chalicelib.engine.draft import Draft
+
+PLANS_MAX = 256  # processes kept compiled in one container
+
+Behaviour = Callable[["Draft", "Node", int, int], None]
+
+
+class Flow(NamedTuple):
+    """A sequence flow: where it leads, and what its condition computes."""
+
+    id: str
+    target: str
+    condition: Compute | None
+
+
+class IoPlan(NamedTuple):
+    """An input or output mapping; `path` is the target's names from the outside in."""
+
+    compute: Compute
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlan:
+    """What makes a job of an element, each value computable."""
+
+    type: Compute
+    retries: Compute | None
+    retry_backoff: Compute | None
+    assignee: Compute | None
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TimerPlan:
+    """When a timer event fires: how to read the text, and what computes it."""
+
+    kind: str
+    compute: Compute
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One element, ready to run.
+
+    Shapes: `only` is the flow of the usual element, which has one flow out and no condition on
+        it; `joins` the incoming flows that a parallel join waits for, empty if it is none;
+        `local_names` the variables that its input mappings make; `actions` how many records
+        entering it may write.
+    """
+
+    id: str
+    kind: Kind
+    element: Element
+    enter: Behaviour
+    outgoing: tuple[Flow, ...]
+    only: Flow | None
+    default: Flow | None
+    has_conditions: bool
+    joins: tuple[str, ...]
+    inputs: tuple[IoPlan, ...]
+    outputs: tuple[IoPlan, ...]
+    local_names: frozenset[str]
+    job: JobPlan | None
+    script: Compute | None
+    result_variable: str
+    timer: TimerPlan | None
+    actions: int
+    boundary_timers: tuple[Node, ...] = ()
+    boundary_errors: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A process, ready to run."""
+
+    process: Process
+    nodes: Mapping[str, Node]
+
+
+_plans: OrderedDict[int, Plan] = OrderedDict()
+
+
+def plan_of(process: Process) -> Plan:
+    """Return the plan of a process, made when it is first asked for."""
+    plan = _plans.get(id(process))
+    if plan is None or plan.process is not process:
+        plan = _plans[id(process)] = make_plan(process)
+        if len(_plans) > PLANS_MAX:
+            _plans.popitem(last=False)
+    return plan
+
+
+def make_plan(process: Process) -> Plan:
+    """Resolve a process."""
+    nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
+    for node in nodes.values():
+        attached = [nodes[id_] for id_ in node.element.boundary_events]
+        node.boundary_timers = tuple(n for n in attached if n.element.event_type is EventType.TIMER)
+        node.boundary_errors = tuple(n for n in attached if n.element.event_type is EventType.ERROR)
+        node.actions += len(node.boundary_timers)
+    return Plan(process, nodes)
+
+
+def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
+    outgoing = tuple(_flow(flows[id_]) for id_ in element.outgoing)
+    has_conditions = any(flow.condition is not None for flow in outgoing)
+    is_join = element.kind is Kind.PARALLEL_GATEWAY and len(element.incoming) > 1
+    inputs = tuple(_mapping(mapping) for mapping in element.inputs)
+    return Node(
+        id=element.id,
+        kind=element.kind,
+        element=element,
+        enter=BEHAVIOURS[element.kind],
+        outgoing=outgoing,
+        only=outgoing[0] if len(outgoing) == 1 and not has_conditions else None,
+        default=next((flow for flow in outgoing if flow.id == element.default), None),
+        has_conditions=has_conditions,
+        joins=element.incoming if is_join else (),
+        inputs=inputs,
+        outputs=tuple(_mapping(mapping) for mapping in element.outputs),
+        local_names=frozenset(mapping.path[0] for mapping in inputs),
+        job=None if element.job is None else _job(element.job),
+        script=None if element.script is None else compile_feel(element.script.expression),
+        result_variable="" if element.script is None else element.script.result_variable,
+        timer=None if element.timer is None else _timer(element.timer),
+        actions=_actions(element),
+    )
+
+
+def _actions(element: Element) -> int:
+    """Return how many records entering an element may write, its boundary timers aside."""
+    variables_and_incident = 2
+    return variables_and_incident + 2 * (element.job is not None) + (element.timer is not None)
+
+
+def _flow(flow: SequenceFlow) -> Flow:
+    condition = None if flow.condition is None else compile_feel(flow.condition.text)
+    return Flow(flow.id, flow.target, condition)
+
+
+def _mapping(mapping: IoMapping) -> IoPlan:
+    """Compile a mapping; one without a source gives an empty text (zenbpm.md 4.3)."""
+    source = mapping.source
+    compute = (lambda variables, now: "") if source is None else compile_value(source)
+    return IoPlan(compute, tuple(mapping.target.split(".")))
+
+
+def _job(job: JobDefinition) -> JobPlan:
+    return JobPlan(
+        compile_value(job.type),
+        None if job.retries is None else compile_value(job.retries),
+        None if job.retry_backoff is None else compile_value(job.retry_backoff),
+        None if job.assignee is None else compile_value(job.assignee),
+        job.headers,
+    )
+
+
+def _timer(timer: TimerDefinition) -> TimerPlan:
+    return TimerPlan(timer.kind, compile_value(timer.value))

@@ -1,0 +1,37 @@
+"""Where the published systems differ in what the engine does: one record per profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.profile import Profile
+
+RETRIES_MAX = 2**31 - 1  # the contracts' int32, where the profile sets no cap of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the engine reads of a profile.
+
+    Shapes: `sees_snapshot`: mappings are evaluated against one snapshot, and a subprocess starts
+        from a copy of what it could see; otherwise mappings see earlier ones, and scopes are
+        looked through to the top. `outputs_leave`: what a job or subprocess produced and no
+        mapping names leaves it all the same.
+    Source: design section 6; contracts/zenbpm.md 4.3; contracts/bpmn.md 3.1.
+    """
+
+    sees_snapshot: bool
+    outputs_leave: bool
+    default_retries: int | None  # None: the setting jobs.defaultRetries
+    caps_retries: bool  # at the setting jobs.maxRetries
+
+
+RULES: Mapping[Profile, Rules] = {
+    Profile.ZENBPM: Rules(
+        sees_snapshot=True, outputs_leave=False, default_retries=None, caps_retries=True
+    ),
+    Profile.PRIOSTACK: Rules(
+        sees_snapshot=False, outputs_leave=True, default_retries=3, caps_retries=False
+    ),
+}

@@ -1,0 +1,126 @@
+"""Timers: when they are due, and what follows when they fire.
+
+A timer is a record that waits for a whole second. Firing ends it: a catch event goes on, a
+boundary event interrupts its activity or sends a token beside it. The next firing of a cycle is a
+new timer under a new key, on the grid after now, so missed ones fire once.
+
+Source: BPMN 2.0.2 section 13.5.3; contracts/zenbpm.md 4.3 (timers); design section 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.durations import InvalidTime
+from chalicelib.bpmn.model import Kind
+from chalicelib.bpmn.timers import Firing, first_firing, next_firing
+from chalicelib.engine import tokens
+from chalicelib.engine.commands import FireTimer
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.effects import SetTimer
+from chalicelib.engine.expressions import extract_text
+from chalicelib.engine.state import ElementInstance, Move, Stage, Timer
+from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.errors import Reason, Rejected
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+Planned = tuple["Node", str, Firing]
+
+
+def plan(draft: Draft, node: Node, seen: JsonObject) -> Planned | None:
+    """Say when a timer event fires first; None if never. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
+    assert node.timer is not None
+    kind, compute = node.timer.kind, node.timer.compute
+    text = extract_text(compute, seen, draft.now, f"timer of {node.id}")
+    try:
+        firing = first_firing(kind, text, draft.now)
+    except InvalidTime as error:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"timer of {node.id}: {error}") from error
+    return None if firing is None else (node, text, firing)
+
+
+def arm(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> Timer | None:
+    """Set the timer of an event on a live element. Raises: Stuck."""
+    planned = plan(draft, node, seen)
+    return None if planned is None else set_timer(draft, element.key, *planned)
+
+
+def set_timer(draft: Draft, element_key: int, node: Node, text: str, firing: Firing) -> Timer:
+    """Make the record of a firing to come, and owe the outside its message."""
+    assert node.timer is not None
+    repeats = node.timer.kind == "cycle" and not node.element.cancel_activity
+    timer = Timer(
+        key=draft.keys.next(),
+        instance_key=draft.key,
+        element_id=node.id,
+        element_key=element_key,
+        due=firing.due,
+        created_at=draft.now,
+        remaining=firing.remaining if repeats else 0,
+        interval=text if repeats else None,
+        anchor=firing.anchor if repeats else None,
+    )
+    draft.put(timer)
+    draft.emit(SetTimer(draft.key, timer.key, timer.due, draft.version))
+    return timer
+
+
+def arm_boundary(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> None:
+    """Arm all boundary timers of a live activity, or none: then an incident says why and the
+    activity waits meanwhile (zenbpm.md 4.3)."""
+    if not node.boundary_timers:
+        return
+    try:
+        planned = [plan(draft, event, seen) for event in node.boundary_timers]
+    except Stuck as stuck:
+        stuck.stage = Stage.ARMING
+        stop(draft, element, stuck)
+        return
+    timers = [set_timer(draft, element.key, *p) for p in planned if p is not None]
+    draft.live[element.key] = element._replace(timers=tuple(timer.key for timer in timers))
+
+
+def fire(draft: Draft, command: FireTimer) -> None:
+    """Let a timer fire. One that is gone, or is for another second, has fired already.
+
+    Raises: Rejected(INVALID_STATE) before its time: the sender looks again later.
+    """
+    timer = draft.find(Timer, command.timer_key)
+    if timer is None or timer.due != command.due:
+        return
+    if draft.now < timer.due:
+        raise Rejected(Reason.INVALID_STATE, f"timer {timer.key} is due at {timer.due.isoformat()}")
+    element = draft.live[timer.element_key]
+    node = draft.plan.nodes[timer.element_id]
+    if node.kind is not Kind.BOUNDARY_EVENT:
+        _complete_catch(draft, node, element)
+        return
+    move = Move(node.id, element.scope, None)
+    if node.element.cancel_activity:
+        tokens.interrupt(draft, element, move)
+    else:
+        _fire_beside(draft, node, element, timer)
+        draft.count(element.scope, 1)
+        draft.agenda.append(move)
+
+
+def _complete_catch(draft: Draft, node: Node, element: ElementInstance) -> None:
+    try:
+        tokens.complete(draft, node, element.scope, element.key, {}, {})
+    except Stuck as stuck:
+        stop(draft, element, stuck)
+
+
+def _fire_beside(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:
+    """End a timer whose activity goes on, and set the next one of its cycle."""
+    draft.drop(Timer, timer.key)
+    rest = tuple(key for key in element.timers if key != timer.key)
+    if timer.interval is not None and timer.anchor is not None:
+        fired = Firing(timer.due, timer.remaining, timer.anchor)
+        following = next_firing(timer.interval, fired, draft.now)
+        if following is not None:
+            rest = (*rest, set_timer(draft, element.key, node, timer.interval, following).key)
+    draft.live[element.key] = element._replace(timers=rest)

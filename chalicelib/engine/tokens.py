@@ -1,0 +1,312 @@
+"""How tokens move on: out of an element, into a join, out of a scope, and how they are ended.
+
+A token that leaves an element becomes a move on the agenda; `moves.run` lets it enter the next.
+A scope counts its tokens: those in elements that wait, those on the agenda, those at joins. When
+the count falls to nothing the scope is complete. To end what is inside a scope is a *purge*: it
+ends one live element after the other, over as many turns as that needs, before anything else.
+
+Source: BPMN 2.0.2 sections 13.2 (sequence flow), 13.3 (activities), 13.5 (end of a scope).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import variables
+from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, Draft
+from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.limits import ACTIONS_MAX
+from chalicelib.engine.state import (
+    ElementInstance,
+    Incident,
+    InstanceState,
+    Job,
+    JobState,
+    Move,
+    Purge,
+    RecordKey,
+    Stage,
+    Timer,
+    Variables,
+)
+from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
+from chalicelib.engine.turn import Left, Terminated
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Flow, Node
+
+OWNERS = frozenset((Kind.SUB_PROCESS, Kind.BOUNDARY_EVENT))
+
+# --- on and out ----------------------------------------------------------------------------
+
+
+def leave(
+    draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None = None
+) -> None:
+    """Complete an element and let its token take the outgoing flows; none ends the token.
+
+    Raises: Stuck(CONDITION_ERROR or EXTRACT_VALUE_ERROR), at the stage of leaving.
+    """
+    only = node.only
+    if only is not None:
+        draft.history.append(Left(key, outputs))
+        draft.agenda.append(Move(only.target, scope, only.id))
+    elif not node.outgoing:
+        draft.history.append(Left(key, outputs))
+        consume(draft, scope)
+    elif node.has_conditions:
+        chosen = choose_flows(draft, node, scope)
+        draft.history.append(Left(key, outputs))
+        draft.count(scope, len(chosen) - 1)
+        draft.agenda.extend(Move(flow.target, scope, flow.id) for flow in reversed(chosen))
+    else:
+        draft.history.append(Left(key, outputs))
+        fork(draft, node, scope)
+
+
+def fork(draft: Draft, node: Node, scope: int) -> None:
+    """Send a token along every outgoing flow: the first now, the others when that one waits."""
+    first = node.outgoing[0]
+    draft.count(scope, len(node.outgoing) - 1)
+    draft.agenda.append(Move(node.id, scope, None, 1))
+    draft.agenda.append(Move(first.target, scope, first.id))
+
+
+def choose_flows(draft: Draft, node: Node, scope: int) -> list[Flow]:
+    """Choose the flows out of an activity: those without a condition and those whose is true;
+    the default if no condition is.
+
+    Raises: Stuck, at the stage of leaving.
+    Source: BPMN 2.0.2 section 13.2.1; zenbpm.md section 9.
+    """
+    seen = variables.visible(draft, scope)
+    chosen, is_any_true = [], False
+    for flow in node.outgoing:
+        if flow is node.default:
+            continue
+        if flow.condition is None:
+            chosen.append(flow)
+        elif is_true(draft, flow, seen):
+            chosen.append(flow)
+            is_any_true = True
+    if not is_any_true and node.default is not None:
+        chosen.append(node.default)
+    if not chosen:
+        raise no_flow(node)
+    return chosen
+
+
+def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
+    """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
+    assert flow.condition is not None
+    try:
+        value = extract(flow.condition, seen, draft.now, f"condition of flow {flow.id}")
+    except Stuck as stuck:
+        stuck.stage = Stage.LEAVING
+        raise
+    if value is True or value is False:
+        return value
+    raise Stuck(
+        ErrorType.EXTRACT_VALUE_ERROR,
+        f"condition of flow {flow.id}: expected a boolean, found {show(value)}",
+        Stage.LEAVING,
+    )
+
+
+def no_flow(node: Node) -> Stuck:
+    """Return what stops an element of whose flows none can be taken."""
+    flows = ", ".join(flow.id for flow in node.outgoing)
+    return Stuck(
+        ErrorType.CONDITION_ERROR,
+        "No default flow, nor matching expressions found, for flow elements: "
+        f"{node.id} (flows {flows})",
+        Stage.LEAVING,
+    )
+
+
+def complete(
+    draft: Draft, node: Node, scope: int, key: int, local: JsonObject, produced: JsonObject
+) -> None:
+    """Complete an element that hands on all it produced, unless it has output mappings.
+
+    Raises: Stuck, at the stage of completing or leaving.
+    """
+    outputs = variables.outputs_of(draft, node, scope, local, produced)
+    hand_on(draft, node, scope, key, produced or None if outputs is None else outputs)
+
+
+def hand_on(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None) -> None:
+    """Give the scope an element's outputs, close what was open on it, and leave."""
+    close(draft, key)
+    if outputs:
+        variables.merge(draft, scope, outputs)
+    leave(draft, node, scope, key, outputs)
+
+
+def close(draft: Draft, key: int) -> None:
+    """Take an element off the list of what waits: its timers and its incident are over."""
+    element = draft.live.pop(key, None)
+    if element is None:
+        return
+    draft.need(records_of(draft, element))
+    for timer in element.timers:
+        draft.drop(Timer, timer)
+    if element.incident is not None:
+        close_incident(draft, element.incident)
+    if owns_variables(draft, element):
+        draft.counts.pop(key, None)
+        draft.close_scope(key)
+
+
+# --- joins ---------------------------------------------------------------------------------
+
+
+def arrive(draft: Draft, node: Node, scope: int, flow_id: str) -> bool:
+    """Count a token at a parallel join; say whether it fires, which uses one of each flow.
+
+    Source: BPMN 2.0.2 section 13.4.1: a second token on one flow waits for the next round.
+    """
+    place = (scope, node.id)
+    waiting = draft.joins.get(place, {})
+    if place not in draft.own:
+        waiting = dict(waiting)
+        draft.own.add(place)
+    draft.joins[place] = waiting
+    waiting[flow_id] = waiting.get(flow_id, 0) + 1
+    if len(waiting) < len(node.joins):
+        return False
+    left = {flow: tokens - 1 for flow, tokens in waiting.items() if tokens > 1}
+    if left:
+        draft.joins[place] = left
+    else:
+        del draft.joins[place]
+        draft.own.discard(place)
+    draft.count(scope, 1 - len(node.joins))
+    return True
+
+
+# --- the end of tokens and scopes ----------------------------------------------------------
+
+
+def consume(draft: Draft, scope: int) -> None:
+    """End a token; the last one completes its scope."""
+    if draft.count(scope, -1) == 0:
+        complete_scope(draft, scope)
+
+
+def complete_scope(draft: Draft, scope: int) -> None:
+    """Complete the instance, or the subprocess that owns the scope."""
+    if scope == draft.key:
+        is_cancelled = draft.state is InstanceState.TERMINATING
+        draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
+        draft.ended_at = draft.now
+        return
+    element = draft.live[scope]
+    node = draft.plan.nodes[element.element_id]
+    try:
+        complete_subprocess(draft, node, element)
+    except Stuck as stuck:
+        stop(draft, element, stuck)
+
+
+def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Hand on what a subprocess maps out, and leave it. Raises: Stuck."""
+    inside = draft.values(element.key)
+    outputs = variables.outputs_of(draft, node, element.scope, {}, inside)
+    hand_on(draft, node, element.scope, element.key, outputs)
+
+
+def terminate(draft: Draft, element: ElementInstance) -> None:
+    """End one live element: its job, timers and incident with it. It has nothing inside."""
+    draft.need(records_of(draft, element))
+    if element.job is not None:
+        job = draft.find(Job, element.job)
+        if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
+            draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
+    close(draft, element.key)
+    draft.history.append(Terminated(element.key))
+
+
+def owns_variables(draft: Draft, element: ElementInstance) -> bool:
+    """Say whether variables may be kept under the element's key: of a scope, or what it caught."""
+    return draft.plan.nodes[element.element_id].kind in OWNERS
+
+
+def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
+    """Return the keys of the records that are open on a live element."""
+    keys = [RecordKey(Timer, key) for key in element.timers]
+    if element.job is not None:
+        keys.append(RecordKey(Job, element.job))
+    if element.incident is not None:
+        keys.append(RecordKey(Incident, element.incident))
+    if owns_variables(draft, element):
+        keys.append(RecordKey(Variables, element.key))
+    return keys
+
+
+def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
+    """End a live element and all that is inside, then let the token go on at the catcher."""
+    if draft.plan.nodes[element.element_id].kind is Kind.SUB_PROCESS:
+        start_purge(draft, Purge(element.key, catcher))
+    else:
+        terminate(draft, element)
+        draft.agenda.append(catcher)
+
+
+def start_purge(draft: Draft, purge: Purge) -> None:
+    """Begin to end what is inside a scope: moves and joins at once, live elements in turn."""
+    scopes = _inside(draft, purge.scope)[0]
+    draft.agenda = [move for move in draft.agenda if move.scope not in scopes]
+    draft.joins = {place: flows for place, flows in draft.joins.items() if place[0] not in scopes}
+    draft.purges.append(purge)
+
+
+def run_purges(draft: Draft) -> bool:
+    """End what is being purged as far as the turn has room; say whether that is all."""
+    while draft.purges:
+        purge = draft.purges[-1]
+        if not _end_inside(draft, purge.scope):
+            return False
+        draft.purges.pop()
+        draft.counts[purge.scope] = 0
+        if purge.catcher is None:
+            complete_scope(draft, purge.scope)
+        else:
+            terminate(draft, draft.live[purge.scope])
+            draft.agenda.append(purge.catcher)
+    return True
+
+
+def _end_inside(draft: Draft, scope: int) -> bool:
+    """Terminate live elements inside a scope, innermost first, while there is room."""
+    victims = _inside(draft, scope)[1]
+    fitting, actions = [], draft.actions
+    for element in victims:
+        weight = len(records_of(draft, element)) + (JOB_ACTIONS - 1) * (element.job is not None)
+        if actions + weight > ACTIONS_MAX and actions > BASE_ACTIONS:
+            break
+        actions += weight
+        fitting.append(element)
+    draft.need(key for element in fitting for key in records_of(draft, element))
+    for element in fitting:
+        terminate(draft, element)
+    return len(fitting) == len(victims)
+
+
+def _inside(draft: Draft, scope: int) -> tuple[set[int], list[ElementInstance]]:
+    """Return the scopes in and under a scope, and the live elements in them, innermost first."""
+    by_scope: dict[int, list[ElementInstance]] = {}
+    for element in draft.live.values():
+        by_scope.setdefault(element.scope, []).append(element)
+    scopes, found, todo = set(), [], [scope]
+    while todo:
+        inner = todo.pop()
+        scopes.add(inner)
+        for element in by_scope.get(inner, ()):
+            found.append(element)
+            todo.append(element.key)
+    return scopes, found[::-1]

@@ -1,0 +1,165 @@
+"""Variables: what an element sees, what its mappings make, and where results go.
+
+Each instance owns a scope, and so does each subprocess in it. ZenBPM's subprocess starts from a
+copy of what it could see and keeps what happens inside to itself; elsewhere a subprocess looks
+through to the scopes around it, and what is set climbs to the nearest scope that has the name.
+
+Source: contracts/zenbpm.md 4.3; contracts/bpmn.md 3.1 (variable rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.expressions import show
+from chalicelib.engine.state import Stage
+from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.feel.errors import FeelError
+from chalicelib.json_text import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import IoPlan, Node
+
+
+def chain(draft: Draft, scope: int) -> list[int]:
+    """Return a scope and those around it, the instance's own last."""
+    scopes = [scope]
+    while scope != draft.key:
+        scope = draft.live[scope].scope
+        scopes.append(scope)
+    return scopes
+
+
+def visible(draft: Draft, scope: int) -> JsonObject:
+    """Return the variables that can be seen in a scope; the caller does not change them."""
+    if scope == draft.key or draft.rules.sees_snapshot:
+        return draft.values(scope)
+    seen: JsonObject = {}
+    for outer in reversed(chain(draft, scope)):
+        seen.update(draft.values(outer))
+    return seen
+
+
+def merge(draft: Draft, scope: int, values: JsonObject) -> None:
+    """Set variables where they belong: in the nearest scope that has the name, else at the top."""
+    if scope == draft.key or draft.rules.sees_snapshot:
+        draft.assign(scope, values)
+        return
+    scopes = chain(draft, scope)
+    for owner in scopes:
+        here = {n: v for n, v in values.items() if owner == draft.key or n in draft.values(owner)}
+        draft.assign(owner, here)
+        values = {name: value for name, value in values.items() if name not in here}
+
+
+def inputs_of(draft: Draft, node: Node, scope: int) -> JsonObject:
+    """Compute the local variables that an element's input mappings make.
+
+    Raises: Stuck(IO_MAPPING_ERROR).
+    """
+    if not node.inputs:
+        return {}
+    seen = visible(draft, scope)
+    base = seen if draft.rules.sees_snapshot else {}
+    return _map(draft, node.inputs, seen, base, f"input mappings of {node.id}")
+
+
+def seen_inside(draft: Draft, node: Node, scope: int) -> JsonObject:
+    """Return what an element sees: the variables of its scope and what its inputs make of them.
+
+    Raises: Stuck(IO_MAPPING_ERROR).
+    """
+    return {**visible(draft, scope), **inputs_of(draft, node, scope)}
+
+
+def outputs_of(
+    draft: Draft, node: Node, scope: int, local: JsonObject, produced: JsonObject
+) -> JsonObject | None:
+    """Compute what an element hands on by its output mappings; None if it has none.
+
+    Shapes: `local` are the variables its input mappings made, `produced` what its work gave; a
+        nested target is set inside of what the scope has already.
+    Raises: Stuck(IO_MAPPING_ERROR), at the stage of completing.
+    """
+    if not node.outputs:
+        return None
+    seen = visible(draft, scope)
+    try:
+        return _map(
+            draft,
+            node.outputs,
+            {**seen, **local, **produced},
+            seen,
+            f"output mappings of {node.id}",
+        )
+    except Stuck as stuck:
+        stuck.stage = Stage.COMPLETING
+        raise
+
+
+def unmapped(draft: Draft, node: Node, produced: JsonObject) -> JsonObject:
+    """Return what leaves a job or subprocess that has no output mapping.
+
+    A name that an input mapping made is local: what is set under it stays.
+    """
+    if not draft.rules.outputs_leave:
+        return {}
+    if not node.local_names:
+        return produced
+    return {name: value for name, value in produced.items() if name not in node.local_names}
+
+
+def _map(
+    draft: Draft,
+    mappings: Iterable[IoPlan],
+    seen: Mapping[str, JsonValue],
+    base: Mapping[str, JsonValue],
+    where: str,
+) -> JsonObject:
+    """Run mappings one after the other; where the profile says so, each sees the earlier ones."""
+    in_order = not draft.rules.sees_snapshot
+    made: JsonObject = {}
+    for mapping in mappings:
+        try:
+            value = mapping.compute({**seen, **made} if in_order and made else seen, draft.now)
+        except FeelError as error:
+            raise Stuck(
+                ErrorType.IO_MAPPING_ERROR, f"{where}, target {'.'.join(mapping.path)}: {error}"
+            ) from error
+        _set(made, base, mapping.path, value, where)
+    return made
+
+
+def _set(
+    made: JsonObject,
+    base: Mapping[str, JsonValue],
+    path: tuple[str, ...],
+    value: JsonValue,
+    where: str,
+) -> None:
+    """Put a value at a path, keeping what is beside it; nothing that was there is changed."""
+    name = path[0]
+    if len(path) == 1:
+        made[name] = value
+        return
+    top = made[name] if name in made else base.get(name)
+    made[name] = _with(top, path, 1, value, where)
+
+
+def _with(
+    old: JsonValue, path: tuple[str, ...], depth: int, value: JsonValue, where: str
+) -> JsonValue:
+    """Return a copy of a context in which the rest of the path has the value."""
+    if depth == len(path):
+        return value
+    if old is not None and not isinstance(old, dict):
+        raise Stuck(
+            ErrorType.IO_MAPPING_ERROR,
+            f"{where}, target {'.'.join(path)}: expected a context at "
+            f"{'.'.join(path[:depth])}, found {show(old)}",
+        )
+    name = path[depth]
+    inner = None if old is None else old.get(name)
+    return {**(old or {}), name: _with(inner, path, depth + 1, value, where)}
