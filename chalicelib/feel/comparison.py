@@ -36,16 +36,8 @@ def equal(left: Value, right: Value) -> bool | None:
         return None
     if kind in _DIRECT:
         return bool(left == right)
-    if kind is list:
-        return _equal_lists(left, right)
-    if kind is dict:
-        return _equal_contexts(left, right)
-    if kind is Time or kind is DateAndTime:
-        seconds = _seconds(left, right)
-        return None if seconds is None else seconds[0] == seconds[1]
-    if kind is Range:
-        return _equal_ranges(left, right)
-    return left is right
+    rule = _EQUAL.get(kind)
+    return left is right if rule is None else rule(left, right)
 
 
 def ordered(operator: str, left: Value, right: Value) -> bool | None:
@@ -144,3 +136,17 @@ def _equal_ranges(left: Range, right: Range) -> bool:
     if left[2:] != right[2:]:
         return False
     return same(left.start, right.start) and same(left.end, right.end)
+
+
+def _equal_times(left: Time | DateAndTime, right: Time | DateAndTime) -> bool | None:
+    seconds = _seconds(left, right)
+    return None if seconds is None else seconds[0] == seconds[1]
+
+
+_EQUAL: dict[type, Callable[[Value, Value], bool | None]] = {
+    list: _equal_lists,
+    dict: _equal_contexts,
+    Range: _equal_ranges,
+    Time: _equal_times,
+    DateAndTime: _equal_times,
+}

@@ -89,8 +89,10 @@ def parse(text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] =
         expressions in one scope gives the same `Names` each time, and so shares the cache.
     Raises: FeelSyntaxError with the line and column, what was expected and what found.
     """
-    if isinstance(names, Names) or not names:
-        return _parse(text, profile, names or _NO_NAMES)
+    if not names:
+        return _parse(text, profile, _NO_NAMES)
+    if isinstance(names, Names):
+        return _parse(text, profile, names)
     return _compile(text, profile, Names(names), is_tests=False)
 
 
@@ -102,8 +104,10 @@ def parse_unary_tests(
     Returns: an expression whose value is always true or false.
     Raises: FeelSyntaxError.
     """
-    if isinstance(names, Names) or not names:
-        return _parse_tests(text, profile, names or _NO_NAMES)
+    if not names:
+        return _parse_tests(text, profile, _NO_NAMES)
+    if isinstance(names, Names):
+        return _parse_tests(text, profile, names)
     return _compile(text, profile, Names(names), is_tests=True)
 
 

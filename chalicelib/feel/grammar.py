@@ -7,11 +7,11 @@ Source: DMN 1.5 section 10.3.1.2, by the names of its grammar rules.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib.feel import names, numbers, temporal_text
 from chalicelib.feel.limits import DEPTH_MAX
-from chalicelib.feel.tokens import string_of
 from chalicelib.feel.tree import (
     Conditional,
     ContextLiteral,
@@ -133,15 +133,15 @@ def _number(parser: Parser) -> Node:
 
 
 def _string(parser: Parser) -> Node:
-    value = string_of(parser.word)
+    value = parser.literal()
     parser.advance()
     return Literal(value)
 
 
 def _at_literal(parser: Parser) -> Node:
-    word = parser.word
+    value = temporal_text.parse_temporal(parser.literal())
     parser.advance()
-    return Literal(temporal_text.parse_temporal(string_of(word[word.index('"') :])))
+    return Literal(value)
 
 
 def _constant(value: bool | None) -> Callable[[Parser], Node]:
@@ -159,7 +159,7 @@ def _negation(parser: Parser) -> Node:
         parser.advance()
         signs += 1
     node = parser.operand()
-    if isinstance(node, Literal) and isinstance(node.value, numbers.Decimal):
+    if isinstance(node, Literal) and isinstance(node.value, Decimal):
         return Literal(numbers.CONTEXT.minus(node.value)) if signs % 2 else node
     node = Negation(node, offset)
     return node if signs % 2 else Negation(node, offset)

@@ -11,18 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-# White space beyond Python's own, and the characters a name may begin and go on with: grammar
-# rules 28 to 31, of which U+1680 and U+180E are white space first.
-SPACE = "\\s\u180e\u200b\ufeff"
-START = (
-    "?A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u167f\u1681-\u180d"
-    "\u180f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf"
-    "\ufdf0-\ufefe\uff00-\ufffd\U00010000-\U000effff"
-)
-PART = START + "0-9\u00b7\u0300-\u036f\u203f-\u2040"
-SIGNS = "./\\-’'+*"
+# What a name may begin and go on with (grammar rules 28 to 31), by what it may not: signs of ASCII
+# and Latin-1, and white space. Signs further up are let through; none of them means anything else
+# in FEEL. Only code points below 256 are named, which keeps the patterns quick to compile.
+SPACE = "\\s"
+NOT_START = r"\x00-\x3e@\[-\^`{-\xbf\xd7\xf7" + SPACE
+NOT_PART = r"\x00-/:->@\[-\^`{-\xb6\xb8-\xbf\xd7\xf7" + SPACE
+SIGNS = "./\\-'+*"
 
-_STEP = re.compile(f"[{PART}]+|[{SIGNS}]|[{SPACE}]+")
+_STEP = re.compile(f"[^{NOT_PART}]+|[{SIGNS}]|[{SPACE}]+")
 _END = ""  # marks that a name may end here; no step is empty
 
 Trie = dict[str, "Trie"]

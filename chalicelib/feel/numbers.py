@@ -60,7 +60,7 @@ def plain(value: Decimal) -> Decimal:
     if exponent < 0:
         value = value.normalize(_WIDE)
         exponent = value.as_tuple().exponent
-    if isinstance(exponent, int) and 0 < exponent and value.adjusted() <= EXPONENT_MAX:
+    if isinstance(exponent, int) and exponent > 0 and value.adjusted() <= EXPONENT_MAX:
         return Decimal(int(value))
     return value
 

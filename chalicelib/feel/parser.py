@@ -53,6 +53,7 @@ from chalicelib.feel.tree import (
     UnaryTests,
 )
 
+_NAMES = frozenset(("name", "quoted"))
 COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _OR, _AND, _COMPARES, _ADDS, _MULTIPLIES, _RAISES = 1, 2, 3, 4, 5, 6
 _POWERS = {
@@ -125,9 +126,8 @@ class Parser(Tokens):
     def operand(self) -> Node:
         """Read one operand with the paths, filters and calls behind it."""
         kind = self.kind
-        if kind == "name" or kind == "quoted":
-            node = self._variable()
-        elif kind in KEYWORDS and self.longest_name() > self.end:
+        node: Node
+        if kind in _NAMES or (kind in KEYWORDS and self.longest_name() > self.end):
             node = self._variable()
         else:
             read = grammar.OPERANDS.get(kind)

@@ -82,11 +82,15 @@ def _nothing(value: Value) -> None:
     return None
 
 
+def _of_date(read: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    return lambda value: read(value.date)
+
+
 PROPERTIES: dict[type, _Reads] = {
     Date: _DATE,
     Time: _TIME,
     DateAndTime: {
-        **{name: lambda value, read=read: read(value.date) for name, read in _DATE.items()},
+        **{name: _of_date(read) for name, read in _DATE.items()},
         **_TIME,
     },
     DayTimeDuration: {**_DAY_TIME, **dict.fromkeys(_YEAR_MONTH, _nothing)},

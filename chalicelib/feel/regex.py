@@ -38,7 +38,8 @@ def replace(input_: str, pattern: str, replacement: str, flags: str | None = Non
     pieces = _replacement(replacement, compiled.groups)
     if pieces is None:
         return None
-    size, end, parts = 0, 0, []
+    size = end = 0
+    parts: list[str] = []
     for found in compiled.finditer(input_):
         put = "".join(piece if isinstance(piece, str) else found[piece] or "" for piece in pieces)
         size += len(put)

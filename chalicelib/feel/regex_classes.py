@@ -74,16 +74,15 @@ _BLOCKS: dict[str, tuple[int, int]] = {
     "PrivateUse": (0xE000, 0xF8FF),
     "HalfwidthandFullwidthForms": (0xFF00, 0xFFEF),
 }
-_CATEGORIES = frozenset(
-    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po Z Zs Zl Zp "
-    "S Sm Sc Sk So C Cc Cf Co Cn".split()
-)
+# Each category is a letter, alone or with one of these behind it.
+_CATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "Z": "slp", "S": "mcko"}
+_CATEGORIES["C"] = "cfon"
 
 _SIGNS: dict[str, Ranges] = {"s": _SPACE, "i": _NAME_START, "c": sorted(_NAME_START + _NAME_MORE)}
 
 
 def named(sign: str) -> str:
-    """Give what a class holds for `\\d`, `\\s`, `\\w`, `\\i`, `\\c`, or their capitals, which exclude.
+    r"""Give what a class holds for `\d`, `\s`, `\w`, `\i`, `\c`; a capital excludes it.
 
     A word character is Java's and Python's, which has the underscore; XML Schema's has not.
     """
@@ -95,7 +94,7 @@ def named(sign: str) -> str:
 
 def of_property(name: str) -> Ranges | None:
     """Give the class of `\\p{name}`, a category or a block; None if there is none."""
-    if name in _CATEGORIES:
+    if name[:1] in _CATEGORIES and name[1:] in ("", *_CATEGORIES[name[0]]):
         return _category(name)
     block = _BLOCKS.get(name.removeprefix("Is")) if name.startswith("Is") else None
     return [block] if block is not None else None

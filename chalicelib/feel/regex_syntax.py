@@ -142,8 +142,8 @@ class _Translator:
         self.index += 2
         self.output.append(re.escape(_SIMPLE.get(sign, sign)))
 
-    def _escaped_class(self) -> Ranges | None:
-        """Read `\\d`, `\\p{L}` and the like as a class; None, going nowhere, if it is none."""
+    def _escaped_class(self) -> str | None:
+        r"""Read `\d`, `\p{L}` and the like as what a class holds; None, staying, if none."""
         sign = self.pattern[self.index + 1 : self.index + 2]
         if sign and sign in _CLASSES:
             self.index += 2

@@ -154,7 +154,7 @@ def parse_zone(text: str) -> Zone:
     if text[:1] == "@":
         return text[1:] if zones.named(text[1:]) is not None else None
     parts = text[1:].split(":")
-    if int(parts[1]) > 59 or int(parts[-1]) > 59 and len(parts) == 3:
+    if int(parts[1]) > 59 or (len(parts) == 3 and int(parts[2]) > 59):
         return None
     seconds = int(parts[0]) * 3600 + int(parts[1]) * 60 + (int(parts[2]) if parts[2:] else 0)
     if seconds > OFFSET_MAX_S:

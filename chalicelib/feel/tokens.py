@@ -7,18 +7,22 @@ from typing import NoReturn
 
 from chalicelib.feel import names
 from chalicelib.feel.errors import FeelSyntaxError
-from chalicelib.feel.names import PART, SIGNS, SPACE, START, Trie
+from chalicelib.feel.names import NOT_PART, NOT_START, SIGNS, SPACE, Trie
 
-KEYWORDS = frozenset(
-    "if then else for in return some every satisfies and or between instance true false null "
-    "function external".split()
+_BEFORE_OPERAND = ("if", "for", "some", "every", "true", "false", "null", "function")
+_AFTER_OPERAND = (
+    *("then", "else", "in", "return", "satisfies"),
+    *("and", "or", "between", "instance", "external"),
 )
+KEYWORDS = frozenset((*_BEFORE_OPERAND, *_AFTER_OPERAND))
+# White space of FEEL that is none to Python: read as spaces, but kept in strings.
+_RARE_SPACE = dict.fromkeys((0x180E, 0x200B, 0xFEFF), " ")
 
 _SKIP = rf"(?:[{SPACE}]+|//[^\n]*|/\*(?s:.*?)\*/)*"
 _TEXT = r'"[^"\\]*(?:\\(?s:.)[^"\\]*)*"'
 _TOKEN = re.compile(
     rf"{_SKIP}(?:"
-    rf"(?P<name>[{START}][{PART}]*)"
+    rf"(?P<name>[^{NOT_START}][^{NOT_PART}]*)"
     r"|(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
     rf"|(?P<string>{_TEXT})"
     r"|(?P<sign>\.\.|\*\*|<=|>=|!=|/(?!\*)|[-+*=<>.,:()\[\]{}])"
@@ -27,7 +31,7 @@ _TOKEN = re.compile(
     r"|(?P<end>\Z))"
 )
 # A name that ends at a colon: a context's key or a named argument.
-_KEY = re.compile(rf"([{START}][{PART}{SIGNS}{SPACE}]*):")
+_KEY = re.compile(rf"([^{NOT_START}](?:[^{NOT_PART}]|[{SIGNS}{SPACE}])*):")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{6})|(?s:(.)))")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -41,10 +45,11 @@ class Tokens:
         itself; `word` is the token as written.
     """
 
-    __slots__ = ("end", "kind", "local", "scope", "start", "text", "word")
+    __slots__ = ("end", "kind", "local", "scope", "source", "start", "text", "word")
 
     def __init__(self, text: str, scope: Trie) -> None:
-        self.text = text
+        self.source = text
+        self.text = text if text.isascii() else text.translate(_RARE_SPACE)
         self.scope = scope
         self.local: Trie = {}
         self.end = 0
@@ -82,7 +87,7 @@ class Tokens:
     def name(self) -> str:
         """Read the longest name of the scope, or one plain word, and go past it."""
         if self.kind == "quoted":
-            name = self.word[1:-1]
+            name = self.literal()
         elif end := self.longest_name():
             name = names.normalized(self.text[self.start : end])
             self.end = end
@@ -119,19 +124,24 @@ class Tokens:
 
     def key(self) -> str | None:
         """Read a name and the colon behind it; go nowhere and give None if there is no such."""
-        if self.kind == "string" or self.kind == "quoted":
-            name, end = self.word, self.end
+        if self.kind in _QUOTED:
+            start, name = self.start, self.literal()
             self.advance()
             if self.kind != ":":
-                self.rewind(end - len(name))
+                self.rewind(start)
                 return None
             self.advance()
-            return name[1:-1] if name[0] == "`" else string_of(name)
+            return name
         found = _KEY.match(self.text, self.start)
         if found is None:
             return None
         self.rewind(found.end())
         return names.normalized(found[1])
+
+    def literal(self) -> str:
+        """Give the text that a string or a quoted name stands for."""
+        word = self.source[self.start : self.end]
+        return word[1:-1] if word[0] == "`" else string_of(word[word.index('"') :])
 
     def is_followed_by(self, sign: str, offset: int) -> bool:
         """Tell whether a sign is the first token at or after an offset."""
@@ -144,7 +154,7 @@ class Tokens:
         if found is None or found.lastgroup == "end":
             return False
         word = found[found.lastgroup or ""]
-        return word in "([{-" if found.lastgroup == "sign" else word not in _INFIX_WORDS
+        return word in "([{-" if found.lastgroup == "sign" else word not in _AFTER_OPERAND
 
     def _refuse(self) -> NoReturn:
         """Raise for what is no token: an unclosed string or comment, or a stray character."""
@@ -157,7 +167,7 @@ class Tokens:
         self.fail("an expression")
 
 
-_INFIX_WORDS = frozenset("and or then else return satisfies between in instance".split())
+_QUOTED = frozenset(("string", "quoted"))
 _UNCLOSED = (("/*", "a comment"), ('"', "a string"), ("@", "a string after '@'"), ("`", "a name"))
 
 

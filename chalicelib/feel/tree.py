@@ -1,203 +1,287 @@
 """The syntax tree of FEEL, one class per form of expression.
 
+The classes are written out, since making two dozen named tuples costs some milliseconds of every
+cold start.
+
 Units: every `offset` is where in the text the part begins that a warning would point at.
 Source: DMN 1.5 section 10.3.1.2, whose grammar rules the classes are named after.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import Union
 
 from chalicelib.feel.types import FeelType
 from chalicelib.feel.values import Value
 
 
-class Literal(NamedTuple):
+class Literal:
     """A value that is written out."""
 
-    value: Value
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
 
 
-class Name(NamedTuple):
+class Name:
     """A variable, a built-in function, or `?`."""
 
-    name: str
-    offset: int
+    __slots__ = ("name", "offset")
+
+    def __init__(self, name: str, offset: int) -> None:
+        self.name = name
+        self.offset = offset
 
 
-class Path(NamedTuple):
+class Path:
     """`base.name`."""
 
-    base: Node
-    name: str
-    offset: int
+    __slots__ = ("base", "name", "offset")
+
+    def __init__(self, base: Node, name: str, offset: int) -> None:
+        self.base = base
+        self.name = name
+        self.offset = offset
 
 
-class Filter(NamedTuple):
+class Filter:
     """`base[condition]`, where the condition may be an index."""
 
-    base: Node
-    condition: Node
-    offset: int
+    __slots__ = ("base", "condition", "offset")
+
+    def __init__(self, base: Node, condition: Node, offset: int) -> None:
+        self.base = base
+        self.condition = condition
+        self.offset = offset
 
 
-class Call(NamedTuple):
+class Call:
     """`callee(arguments)`; `names` holds the names of named arguments, else None."""
 
-    callee: Node
-    arguments: tuple[Node, ...]
-    names: tuple[str, ...] | None
-    offset: int
+    __slots__ = ("arguments", "callee", "names", "offset")
+
+    def __init__(
+        self, callee: Node, arguments: tuple[Node, ...], names: tuple[str, ...] | None, offset: int
+    ) -> None:
+        self.callee = callee
+        self.arguments = arguments
+        self.names = names
+        self.offset = offset
 
 
-class Negation(NamedTuple):
+class Negation:
     """`-operand`."""
 
-    operand: Node
-    offset: int
+    __slots__ = ("offset", "operand")
+
+    def __init__(self, operand: Node, offset: int) -> None:
+        self.operand = operand
+        self.offset = offset
 
 
-class Arithmetic(NamedTuple):
+class Arithmetic:
     """Operations of one precedence, from left to right: `first (operator operand)*`."""
 
-    first: Node
-    rest: tuple[tuple[str, Node, int], ...]
+    __slots__ = ("first", "rest")
+
+    def __init__(self, first: Node, rest: tuple[tuple[str, Node, int], ...]) -> None:
+        self.first = first
+        self.rest = rest
 
 
-class Junction(NamedTuple):
+class Junction:
     """`a and b and c`, or the same with `or`."""
 
-    operator: str
-    operands: tuple[Node, ...]
+    __slots__ = ("operands", "operator")
+
+    def __init__(self, operator: str, operands: tuple[Node, ...]) -> None:
+        self.operator = operator
+        self.operands = operands
 
 
-class Comparison(NamedTuple):
+class Comparison:
     """`left = right` and its five relatives."""
 
-    operator: str
-    left: Node
-    right: Node
-    offset: int
+    __slots__ = ("left", "offset", "operator", "right")
+
+    def __init__(self, operator: str, left: Node, right: Node, offset: int) -> None:
+        self.operator = operator
+        self.left = left
+        self.right = right
+        self.offset = offset
 
 
-class Between(NamedTuple):
+class Between:
     """`value between low and high`, both ends included."""
 
-    value: Node
-    low: Node
-    high: Node
-    offset: int
+    __slots__ = ("high", "low", "offset", "value")
+
+    def __init__(self, value: Node, low: Node, high: Node, offset: int) -> None:
+        self.value = value
+        self.low = low
+        self.high = high
+        self.offset = offset
 
 
-class In(NamedTuple):
+class In:
     """`value in test`, or in any of several tests."""
 
-    value: Node
-    tests: tuple[Node, ...]
-    offset: int
+    __slots__ = ("offset", "tests", "value")
+
+    def __init__(self, value: Node, tests: tuple[Node, ...], offset: int) -> None:
+        self.value = value
+        self.tests = tests
+        self.offset = offset
 
 
-class Tests(NamedTuple):
+class Tests:
     """`(test, test)` to the right of `in`."""
 
-    tests: tuple[Node, ...]
+    __slots__ = ("tests",)
+
+    def __init__(self, tests: tuple[Node, ...]) -> None:
+        self.tests = tests
 
 
-class UnaryComparison(NamedTuple):
+class UnaryComparison:
     """`< operand`: a test, and in parentheses a range."""
 
-    operator: str
-    operand: Node
-    offset: int
+    __slots__ = ("offset", "operand", "operator")
+
+    def __init__(self, operator: str, operand: Node, offset: int) -> None:
+        self.operator = operator
+        self.operand = operand
+        self.offset = offset
 
 
-class RangeLiteral(NamedTuple):
+class RangeLiteral:
     """`[start..end]` with its ends in or out."""
 
-    start: Node
-    end: Node
-    start_included: bool
-    end_included: bool
-    offset: int
+    __slots__ = ("end", "end_included", "offset", "start", "start_included")
+
+    def __init__(
+        self, start: Node, end: Node, start_included: bool, end_included: bool, offset: int
+    ) -> None:
+        self.start = start
+        self.end = end
+        self.start_included = start_included
+        self.end_included = end_included
+        self.offset = offset
 
 
-class Span(NamedTuple):
+class Span:
     """`start..end` without brackets, which only `for`, `some` and `every` have."""
 
-    start: Node
-    end: Node
-    offset: int
+    __slots__ = ("end", "offset", "start")
+
+    def __init__(self, start: Node, end: Node, offset: int) -> None:
+        self.start = start
+        self.end = end
+        self.offset = offset
 
 
-class ListLiteral(NamedTuple):
+class ListLiteral:
     """`[a, b]`."""
 
-    items: tuple[Node, ...]
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Node, ...]) -> None:
+        self.items = items
 
 
-class ContextLiteral(NamedTuple):
+class ContextLiteral:
     """`{key: value}`; later entries see earlier ones."""
 
-    entries: tuple[tuple[str, Node], ...]
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: tuple[tuple[str, Node], ...]) -> None:
+        self.entries = entries
 
 
-class Conditional(NamedTuple):
+class Conditional:
     """`if a then b else if c then d else e`, its branches in a row."""
 
-    branches: tuple[tuple[Node, Node], ...]
-    otherwise: Node
+    __slots__ = ("branches", "otherwise")
+
+    def __init__(self, branches: tuple[tuple[Node, Node], ...], otherwise: Node) -> None:
+        self.branches = branches
+        self.otherwise = otherwise
 
 
-class Iterator(NamedTuple):
+class Iterator:
     """`name in source`."""
 
-    name: str
-    source: Node
-    offset: int
+    __slots__ = ("name", "offset", "source")
+
+    def __init__(self, name: str, source: Node, offset: int) -> None:
+        self.name = name
+        self.source = source
+        self.offset = offset
 
 
-class For(NamedTuple):
+class For:
     """`for iterators return body`."""
 
-    iterators: tuple[Iterator, ...]
-    body: Node
+    __slots__ = ("body", "iterators")
+
+    def __init__(self, iterators: tuple[Iterator, ...], body: Node) -> None:
+        self.iterators = iterators
+        self.body = body
 
 
-class Quantified(NamedTuple):
+class Quantified:
     """`some` or `every` iterators `satisfies` body."""
 
-    is_every: bool
-    iterators: tuple[Iterator, ...]
-    body: Node
+    __slots__ = ("body", "is_every", "iterators")
+
+    def __init__(self, is_every: bool, iterators: tuple[Iterator, ...], body: Node) -> None:
+        self.is_every = is_every
+        self.iterators = iterators
+        self.body = body
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """One parameter of a function literal."""
 
-    name: str
-    type: FeelType | None
+    __slots__ = ("name", "type")
+
+    def __init__(self, name: str, type: FeelType | None) -> None:
+        self.name = name
+        self.type = type
 
 
-class FunctionLiteral(NamedTuple):
+class FunctionLiteral:
     """`function(parameters) body`; an external one has no body."""
 
-    parameters: tuple[Parameter, ...]
-    body: Node | None
+    __slots__ = ("body", "parameters")
+
+    def __init__(self, parameters: tuple[Parameter, ...], body: Node | None) -> None:
+        self.parameters = parameters
+        self.body = body
 
 
-class InstanceOf(NamedTuple):
+class InstanceOf:
     """`value instance of type`."""
 
-    value: Node
-    type: FeelType
+    __slots__ = ("type", "value")
+
+    def __init__(self, value: Node, type: FeelType) -> None:
+        self.value = value
+        self.type = type
 
 
-class UnaryTests(NamedTuple):
+class UnaryTests:
     """The tests of one input cell; none at all is `-`, which everything passes."""
 
-    tests: tuple[Node, ...]
-    is_negated: bool
-    reads_input: tuple[bool, ...]
+    __slots__ = ("is_negated", "reads_input", "tests")
+
+    def __init__(
+        self, tests: tuple[Node, ...], is_negated: bool, reads_input: tuple[bool, ...]
+    ) -> None:
+        self.tests = tests
+        self.is_negated = is_negated
+        self.reads_input = reads_input
 
 
 Node = Union[  # noqa: UP007 - the classes above name it before it exists

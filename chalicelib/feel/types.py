@@ -67,18 +67,9 @@ def is_instance(value: Value, wanted: FeelType) -> bool:
         return value is not None
     if kind_of(value) != wanted.name:
         return False
-    match wanted.name:
-        case Kind.LIST:
-            return not wanted.of or all(conforms(item, wanted.of[0]) for item in value)
-        case Kind.RANGE:
-            return not wanted.of or _is_range_of(value, wanted.of[0])
-        case Kind.CONTEXT:
-            return all(
-                key in value and conforms(value[key], entry) for key, entry in wanted.entries
-            )
-        case Kind.FUNCTION:
-            return _is_function_of(value, wanted.of)
-    return True
+    if wanted.entries:
+        return all(key in value and conforms(value[key], entry) for key, entry in wanted.entries)
+    return not wanted.of or _holds(value, wanted)
 
 
 def conforms(value: Value, wanted: FeelType) -> bool:
@@ -101,10 +92,12 @@ def coerce(value: Value, wanted: FeelType | None) -> tuple[bool, Value]:
     return False, None
 
 
-def _is_range_of(value: Range, wanted: FeelType) -> bool:
-    return conforms(value.start, wanted) and conforms(value.end, wanted)
-
-
-def _is_function_of(value: Function, parts: tuple[FeelType, ...]) -> bool:
-    """Only the number of parameters can be told: a function does not say its types."""
-    return not parts or len(value.parameters) == len(parts) - 1
+def _holds(value: Value, wanted: FeelType) -> bool:
+    """Tell whether what is inside of a list, range or function is of the types asked."""
+    inside = wanted.of[0]
+    if type(value) is list:
+        return all(conforms(item, inside) for item in value)
+    if type(value) is Range:
+        return conforms(value.start, inside) and conforms(value.end, inside)
+    # Only the number of parameters can be told: a function does not say its types.
+    return isinstance(value, Function) and len(value.parameters) == len(wanted.of) - 1

@@ -7,11 +7,11 @@ Source: DMN 1.5 section 10.3.4.1; Camunda's documentation for JSON.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
-from chalicelib.feel import comparison, numbers, parser, temporal_text, text
+from chalicelib.feel import comparison, names, numbers, parser, temporal_text, text
 from chalicelib.feel.builtins.signature import Builtin
 from chalicelib.feel.errors import FeelError
-from chalicelib.feel.numbers import Decimal
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.tree import Call, Literal, Name, Node, RangeLiteral
 from chalicelib.feel.values import Range, Value
@@ -73,7 +73,7 @@ def _literal(node: Node) -> Value:
     return read(argument.value)
 
 
-_WORDS = {"date": {" ": {"and": {" ": {"time": {"": {}}}}}}}
+_WORDS = names.Names(["date and time"]).trie
 
 FUNCTIONS = (
     Builtin("number(from: string)", number),

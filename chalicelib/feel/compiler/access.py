@@ -61,7 +61,7 @@ def _build_entry_or(name: str, slot: int, otherwise: Closure) -> Closure:
 
 
 def _build_free(node: Name, scope: Scope) -> Closure:
-    name, offset = node
+    name, offset = node.name, node.offset
     scope.unit.free_names.add(name)
     builtin = builtins.find(name) if scope.unit.profile is Profile.DMN else None
 

@@ -81,12 +81,13 @@ def _build_sources(
 ) -> tuple[list[tuple[_Source, int]], Scope]:
     """Compile the iterators, each in the scope of those before it."""
     sources: list[tuple[_Source, int]] = []
-    for name, source, offset in iterators:
+    for iterator in iterators:
+        source, offset = iterator.source, iterator.offset
         if isinstance(source, Span):
             items = _build_span(scope.build(source.start), scope.build(source.end), offset)
         else:
             items = _build_items(scope.build(source), offset)
-        scope = scope.bind(name)
+        scope = scope.bind(iterator.name)
         sources.append((items, scope.slot))
     return sources, scope
 
@@ -129,7 +130,7 @@ def _build_items(source: Closure, offset: int) -> _Source:
         if type(value) is Range:
             return _range_items(run, value, offset)
         if value is None:
-            return _none(run, value, offset)
+            return _nothing(run, value, offset)
         return [value]
 
     return items
@@ -137,10 +138,10 @@ def _build_items(source: Closure, offset: int) -> _Source:
 
 def _range_items(run: Evaluation, span: Range, offset: int) -> Iterable[Value] | None:
     if span.operator or type(span.start) is not type(span.end):
-        return _none(run, span, offset)
+        return _nothing(run, span, offset)
     items = _between(run, span.start, span.end)
     if items is None:
-        return _none(run, span, offset)
+        return _nothing(run, span, offset)
     return items[not span.start_included : len(items) - (not span.end_included)]
 
 
@@ -148,7 +149,7 @@ def _build_span(start: Closure, end: Closure, offset: int) -> _Source:
     def items(run: Evaluation) -> Iterable[Value] | None:
         first, last = start(run), end(run)
         found = _between(run, first, last) if type(first) is type(last) else None
-        return _none(run, first, offset) if found is None else found
+        return _nothing(run, first, offset) if found is None else found
 
     return items
 
@@ -169,6 +170,8 @@ def _integers(run: Evaluation, first: int, last: int) -> range:
     return range(first, last + 1) if first <= last else range(first, last - 1, -1)
 
 
-def _none(run: Evaluation, value: Value, offset: int) -> None:
+def _nothing(run: Evaluation, value: Value, offset: int) -> list[Value] | None:
+    """Give null for what cannot be gone over, and say so."""
     message = f"expected a list, or a range of numbers or dates, found {kind_of(value)}"
     run.warn(WarningType.INVALID_TYPE, message, offset)
+    return None

@@ -87,7 +87,7 @@ def build_junction(node: Junction, scope: Scope) -> Closure:
     if len(operands) == 2:
         return _build_pair(operands[0], operands[1], decides)
 
-    def run_junction(run: Evaluation) -> bool | None:
+    def run_junction(run: Evaluation) -> Value:
         result: bool | None = not decides
         for operand in operands:
             value = operand(run)
@@ -103,7 +103,7 @@ def build_junction(node: Junction, scope: Scope) -> Closure:
 def _build_pair(left: Closure, right: Closure, decides: bool) -> Closure:
     otherwise = not decides
 
-    def run_pair(run: Evaluation) -> bool | None:
+    def run_pair(run: Evaluation) -> Value:
         first = left(run)
         if first is decides:
             return decides

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.tree import Node
@@ -11,7 +11,8 @@ from chalicelib.feel.tree import Node
 if TYPE_CHECKING:
     from chalicelib.feel.evaluation import Closure
 
-Builder = Callable[["Node", "Scope"], "Closure"]
+# Each takes the class of the tree that the table in `compiler` has it under.
+Builder = Callable[[Any, "Scope"], "Closure"]
 
 ITEM = "item"
 
@@ -21,7 +22,7 @@ class Unit:
 
     __slots__ = ("builders", "free_names", "profile", "size")
 
-    def __init__(self, profile: Profile, builders: dict[type, Callable[..., Closure]]) -> None:
+    def __init__(self, profile: Profile, builders: dict[type, Builder]) -> None:
         self.profile = profile
         self.builders = builders
         self.size = 0
