@@ -66,6 +66,16 @@ def bell_of(ring: Ring, now: datetime) -> Bell:
     )
 
 
+def next_ring(job: Job, at: datetime) -> Ring:
+    """Return what is owed before a job that exists is let out at a time."""
+    return Ring(job.key, job.kind, job.type, job.profile, job.ring + 1, at)
+
+
+def own_bell(job: Job, now: datetime) -> Bell:
+    """Return the bell of a job's own number, as if it had been received."""
+    return Bell(job.key, job.kind, job.type, job.profile, job.ring, now, now)
+
+
 def to_text(bell: Bell) -> str:
     """Write a bell as a message body."""
     body: JsonObject = {

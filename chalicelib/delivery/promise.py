@@ -44,17 +44,16 @@ def promise(
 
 def promise_in_time(
     ports: Ports, effects: Sequence[Effect], source_key: int = 0, turn_id: str = ""
-) -> None:
+) -> datetime:
     """Promise, and return while there is time to commit: a stalled process promises again.
 
+    Returns the moment before the promise was sent.
     Raises: Conflict if it stalls again and again.
     """
-    if not effects:
-        return
     for _ in range(PROMISES_MAX):
         promised_at = promise(ports, effects, source_key, turn_id)
-        if is_fresh(ports, promised_at):
-            return
+        if not effects or is_fresh(ports, promised_at):
+            return promised_at
     raise Conflict(f"expected to commit within {COMMIT_WINDOW} of a promise, {PROMISES_MAX} times")
 
 

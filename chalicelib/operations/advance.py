@@ -1,0 +1,148 @@
+"""The one way to change a process instance: load, decide, promise, commit.
+
+What a turn owes to the outside is promised by messages before the turn is committed, and the
+commit is one transaction that another writer may win; then all is decided again. Whatever follows
+the commit cannot fail the request any more: its messages make up for it. Design sections 3, 4.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime, timedelta
+from functools import partial
+
+from chalicelib.bpmn.model import Process
+from chalicelib.delivery.horizon import DEADLINE
+from chalicelib.delivery.promise import promise_in_time
+from chalicelib.engine import lifecycle, needs
+from chalicelib.engine.commands import (
+    Command,
+    CompleteJob,
+    CreateInstance,
+    FailJob,
+    FireTimer,
+    ResolveIncident,
+)
+from chalicelib.engine.effects import Send
+from chalicelib.engine.state import Instance
+from chalicelib.engine.turn import Turn
+from chalicelib.errors import Conflict, Rejected, TooLarge
+from chalicelib.operations import decisions
+from chalicelib.operations.attempts import attempts, unfailing
+from chalicelib.ports import Ports
+from chalicelib.store import definitions, instances
+from chalicelib.store.definitions import Definition
+
+INLINE_MAX = 32  # commands that a request runs after its commit (design section 4)
+INLINE_TIME = timedelta(seconds=3)
+TURNS_MAX = 1_000  # of one request: agendas it runs before its own command is decided
+
+
+def advance(ports: Ports, key: int, command: Command) -> Turn:
+    """Change the instance that a key belongs to, by one command.
+
+    Returns the last turn of the instance that was made on the way; it changes nothing if the
+    command was a repeat.
+    Raises: Rejected, also TooLarge; Conflict if other writers win until the deadline.
+    """
+    turn = _take_turns(ports, key, command, ports.clock.now() + DEADLINE)
+    return _run_inline(ports, turn)
+
+
+def start(ports: Ports, definition: Definition, command: CreateInstance) -> Turn:
+    """Start an instance of a definition, and let it run until all its tokens wait.
+
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    for _ in attempts(ports):
+        turn = decisions.decide_start(ports, definition.process, command)
+        _promise(ports, turn)
+        if instances.commit(ports.table, turn):
+            return _run_inline(ports, turn)
+    raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
+
+
+def _take_turns(ports: Ports, key: int, command: Command, until: datetime) -> Turn:
+    """Take turns until one has done the command; those before make moves left by others."""
+    for _ in range(TURNS_MAX):
+        turn = _take_turn(ports, key, command, until)
+        if turn.done:
+            return turn
+        if ports.clock.now() >= until:
+            break
+    raise Conflict(f"instance {key} was busy with its own agenda until the deadline")
+
+
+def _take_turn(ports: Ports, key: int, command: Command, until: datetime) -> Turn:
+    """Load, decide, promise, commit; again with jitter if another writer was first."""
+    for attempt in attempts(ports, until):
+        instance = instances.load(ports.table, key, partial(needs.wanted, command))
+        if instance is None:
+            raise _no_such(command, key)
+        process = _process(ports, instance)
+        decision = decisions.decide(ports, process, instance, command)
+        if attempt and not instances.is_current(ports.table, instance):
+            continue  # it would lose, and what it promises would be in vain
+        try:
+            _promise(ports, decision.turn)
+        except TooLarge as refusal:  # one job type too many
+            decision = decisions.limited(ports, process, instance, command, refusal)
+            _promise(ports, decision.turn)
+        if instances.commit(ports.table, decision.turn):
+            if decision.refusal is not None:
+                raise decision.refusal
+            return decision.turn
+    raise Conflict(f"instance {key} was changed by others until the deadline")
+
+
+def _promise(ports: Ports, turn: Turn) -> None:
+    root = turn.after.root
+    promise_in_time(ports, turn.effects, root.key, root.turn_id)
+
+
+def _process(ports: Ports, instance: Instance) -> Process:
+    definition = definitions.get(ports.table, instance.root.definition_key)
+    if definition is None:
+        raise RuntimeError(
+            f"expected definition {instance.root.definition_key} of instance {instance.key}, "
+            "found none"
+        )
+    return definition.process
+
+
+def _no_such(command: Command, key: int) -> Rejected:
+    """Return the rejection of a command whose key belongs to no instance."""
+    match command:
+        case CompleteJob(job_key=job) | FailJob(job_key=job):
+            return lifecycle.no_such("job", job)
+        case FireTimer(timer_key=timer):
+            return lifecycle.no_such("timer", timer)
+        case ResolveIncident(incident_key=incident):
+            return lifecycle.no_such("incident", incident)
+        case _:
+            return lifecycle.no_such("process instance", key)
+
+
+# --- after the commit --------------------------------------------------------------------------
+
+
+def _run_inline(ports: Ports, turn: Turn) -> Turn:
+    """Do at once what the turn owes to instances, breadth first; return this one's last turn.
+
+    What is left, loses or fails is left to its message.
+    """
+    owed = deque(_commands_of(turn))
+    end = ports.clock.now() + INLINE_TIME
+    for _ in range(INLINE_MAX):
+        if not owed or ports.clock.now() >= end:
+            break
+        send = owed.popleft()
+        with unfailing(f"{type(send.command).__name__} of instance {send.instance_key}"):
+            done = _take_turns(ports, send.instance_key, send.command, end)
+            owed.extend(_commands_of(done))
+            turn = done if done.after.key == turn.after.key else turn
+    return turn
+
+
+def _commands_of(turn: Turn) -> list[Send]:
+    return [effect for effect in turn.effects if isinstance(effect, Send)]

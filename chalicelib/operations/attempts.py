@@ -1,0 +1,58 @@
+"""Trying again while another writer is first, and what may not fail once a write stands."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sized
+from contextlib import contextmanager
+from datetime import datetime
+
+from chalicelib.delivery.horizon import DEADLINE
+from chalicelib.errors import Conflict
+from chalicelib.ports import Ports
+
+FIRST_PAUSE_S = 0.020  # before the second attempt, doubling (design section 3)
+PAUSE_MAX_S = 1.0
+
+logger = logging.getLogger(__name__)
+
+
+def attempts(ports: Ports, until: datetime | None = None) -> Iterator[int]:
+    """Yield 0, 1, 2 …, with a pause of full jitter before each but the first, until a time.
+
+    Shapes: `until` None is DEADLINE from now; whoever comes to the end raises Conflict.
+    """
+    end = until or ports.clock.now() + DEADLINE
+    number, pause_s = 0, FIRST_PAUSE_S
+    while True:
+        yield number
+        if ports.clock.now() >= end:
+            return
+        ports.clock.sleep(ports.chance.share() * pause_s)
+        number, pause_s = number + 1, min(2 * pause_s, PAUSE_MAX_S)
+
+
+@contextmanager
+def unfailing(what: str) -> Iterator[None]:
+    """Let what follows a commit not fail the request any more: messages make up for it.
+
+    This and `answering` are the only places that catch every exception besides the doors:
+    the caller's command stands, so an error of what comes after must not say otherwise.
+    """
+    try:
+        yield
+    except Conflict as error:
+        logger.info("left to its message: %s: %s", what, error)
+    except Exception:
+        logger.exception("failed after a commit, left to its message: %s", what)
+
+
+@contextmanager
+def answering(claimed: Sized) -> Iterator[None]:
+    """Let a fault fail the request only while nothing is claimed: a claim is a delivery."""
+    try:
+        yield
+    except Exception:
+        if not len(claimed):
+            raise
+        logger.exception("failed after %d claims, which are answered", len(claimed))

@@ -1,0 +1,151 @@
+"""Deciding a command: the pure engine, given what it asks for, until its turn fits.
+
+The engine asks for records it was not given and for more key blocks by raising; it is run again.
+A turn that passes a bound of the store is made smaller by letting it make fewer moves; what is
+still too large is either the caller's own payload (refused, nothing changes) or the model's doing
+(an incident says which limit). Design section 3, "Load" and "Size".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from chalicelib.bpmn.model import Process
+from chalicelib.engine.commands import (
+    Command,
+    CompleteJob,
+    CreateInstance,
+    FailJob,
+    SetVariables,
+)
+from chalicelib.engine.draft import Given
+from chalicelib.engine.handle import handle
+from chalicelib.engine.incidents import limit_turn
+from chalicelib.engine.keys import Keys, OutOfKeys
+from chalicelib.engine.limits import Limits
+from chalicelib.engine.state import Instance
+from chalicelib.engine.turn import Missing, Turn
+from chalicelib.errors import Rejected, TooLarge
+from chalicelib.ports import Ports
+from chalicelib.store import blocks, instances
+
+ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
+FEWER_MOVES = (16, 1, 0)  # how many a turn makes that would else be too large
+
+Payload = CreateInstance | CompleteJob | FailJob | SetVariables  # commands with a caller's data
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The turn to commit; `refusal` is what the caller is told once it stands."""
+
+    turn: Turn
+    refusal: TooLarge | None = None
+
+
+def decide(ports: Ports, process: Process, instance: Instance, command: Command) -> Decision:
+    """Decide a command on an instance as read, so that its turn fits into one transaction.
+
+    Raises: Rejected; TooLarge if the caller's own payload passes a limit.
+    """
+    try:
+        return Decision(_fitting(ports, process, instance, command))
+    except TooLarge as refusal:
+        if _fits_without_payload(ports, process, instance, command):
+            raise
+        return limited(ports, process, instance, command, refusal)
+
+
+def decide_start(ports: Ports, process: Process, command: CreateInstance) -> Turn:
+    """Decide how a new instance starts, in a key block of its own. Raises: Rejected."""
+    return _fitting(ports, process, None, command)
+
+
+def limited(
+    ports: Ports, process: Process, instance: Instance, command: Command, refusal: TooLarge
+) -> Decision:
+    """Return, in place of a turn that passes a bound, one that only opens an incident.
+
+    What stood in the way of the command is then out of it, and the command is decided again; if
+    it was the command itself, the caller is told so.
+    """
+    message, limits = refusal.message, ports.settings.limits
+
+    def stop(instance: Instance | None, keys: Keys) -> Turn:
+        assert instance is not None
+        given = Given(ports.clock.now(), keys, limits)
+        return limit_turn(process, instance, command, message, given)
+
+    turn = _made(ports, instance, stop)
+    instances.measure(turn)
+    if instance.root.agenda:
+        return Decision(replace(turn, done=False))
+    return Decision(turn, refusal)
+
+
+def _fitting(ports: Ports, process: Process, instance: Instance | None, command: Command) -> Turn:
+    """Decide with as many moves as fit. Raises: TooLarge if not even none of them do."""
+    refusal: TooLarge | None = None
+    for limits in _limits(ports.settings.limits, instance):
+
+        def made(known: Instance | None, keys: Keys, limits: Limits = limits) -> Turn:
+            now = ports.clock.now()
+            return handle(process, known, command, now=now, keys=keys, limits=limits)
+
+        turn = _made(ports, instance, made)
+        try:
+            instances.measure(turn)
+        except TooLarge as error:
+            refusal = refusal or error
+            instance = turn.before
+        else:
+            return turn
+    assert refusal is not None
+    raise refusal
+
+
+def _limits(limits: Limits, instance: Instance | None) -> Iterator[Limits]:
+    """Yield the limits, then with fewer moves; none is no way to get on with an agenda."""
+    yield limits
+    left = instance is not None and bool(instance.root.agenda or instance.root.purges)
+    for moves_max in FEWER_MOVES:
+        if moves_max < limits.moves_max and (moves_max or not left):
+            yield replace(limits, moves_max=moves_max)
+
+
+def _made(
+    ports: Ports, instance: Instance | None, make: Callable[[Instance | None, Keys], Turn]
+) -> Turn:
+    """Let the engine make a turn, with all that it asks for."""
+    if instance is None:
+        block, next_offset = blocks.take(ports.table), 1
+    else:
+        block, next_offset = instance.root.blocks[-1], instance.root.next_offset
+    spare: list[int] = []
+    for _ in range(ASKS_MAX):
+        try:
+            turn = make(instance, Keys(block, next_offset, list(spare)))
+        except Missing as missing:
+            assert instance is not None
+            instance = instances.read_more(ports.table, instance, missing.keys)
+        except OutOfKeys:
+            spare.append(blocks.take(ports.table))
+        else:
+            return turn.stamped(ports.chance.id()) if turn.changes else turn
+    raise RuntimeError(f"expected a turn, found the engine asking for more {ASKS_MAX} times")
+
+
+def _fits_without_payload(
+    ports: Ports, process: Process, instance: Instance, command: Command
+) -> bool:
+    """Say whether it is the caller's own data that makes the turn of a command too large."""
+    if not isinstance(command, Payload) or not command.variables:
+        return False
+    try:
+        _fitting(ports, process, instance, replace(command, variables={}))
+    except TooLarge:
+        return False
+    except Rejected:
+        return True
+    return True

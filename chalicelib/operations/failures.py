@@ -1,0 +1,75 @@
+"""A worker could not do its job: what is recorded, and when the job is out again.
+
+A failure that leaves retries concerns the job alone and is one conditional write; one that leaves
+none, or has an error code, changes the instance and is a turn of it. Which one it is, and whether
+it counts at all, the engine judges (contracts/zenbpm.md 2.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from chalicelib.delivery import bells
+from chalicelib.delivery.promise import promise_in_time
+from chalicelib.engine import lifecycle
+from chalicelib.engine.commands import FailJob
+from chalicelib.engine.failures import Exhausting, Repeated, Retried, Thrown, judge
+from chalicelib.engine.keys import first_key
+from chalicelib.engine.state import Job
+from chalicelib.errors import Conflict
+from chalicelib.operations.advance import advance
+from chalicelib.operations.attempts import attempts
+from chalicelib.ports import Ports
+from chalicelib.store import blocks, failures, jobs
+
+
+def fail_job(ports: Ports, command: FailJob) -> None:
+    """Record a failure; one that was recorded before changes nothing.
+
+    Raises: Rejected, also TooLarge; Conflict if others change the job until the deadline.
+    """
+    for _ in attempts(ports):
+        job = jobs.read(ports.table, [command.job_key]).get(command.job_key)
+        if job is None:
+            raise lifecycle.no_such("job", command.job_key)
+        judged = judge(
+            job,
+            command,
+            now=ports.clock.now(),
+            limits=ports.settings.limits,
+            recorded=_is_recorded(ports, job, command),
+        )
+        match judged:
+            case Repeated():
+                return
+            case Retried():
+                if _record(ports, job, judged):
+                    return
+            case Exhausting() | Thrown():
+                advance(ports, command.job_key, command)
+                return
+            case _ as never:
+                assert_never(never)
+    raise Conflict(f"job {command.job_key} was changed by others until the deadline")
+
+
+def _is_recorded(ports: Ports, job: Job, command: FailJob) -> bool:
+    """Look for the row of an older delivery's failure; of the latest one the job itself tells."""
+    token = command.token
+    if token is None or not 1 <= token < job.delivery_token or token == job.last_recorded_token:
+        return False
+    return failures.is_recorded(ports.table, job, token)
+
+
+def _record(ports: Ports, job: Job, judged: Retried) -> bool:
+    """Ring for the time the job is out again, then write the failure; False if it was changed.
+
+    The row's key is of a block of its own: only a turn may hand out the instance's.
+    """
+    after = judged.job
+    if after.ring_at is not None:
+        promise_in_time(ports, [bells.next_ring(job, after.ring_at)])
+    failure = replace(judged.failure, key=first_key(blocks.take(ports.table)))
+    result = jobs.record_retried_failure(ports.table, job, after, failure, token=ports.chance.id())
+    return isinstance(result, Job)
