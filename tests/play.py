@@ -313,7 +313,7 @@ def check_tokens(root: Root, process: Process) -> None:
         flows = len(process.elements[move.element_id].outgoing)
         counted[move.scope] += flows - move.position if move.position else 1
     for (scope, _), waiting in root.joins.items():
-        counted[scope] += sum(waiting.values())
+        counted[scope] += waiting.arrived.bit_count() + sum(waiting.more.values())
     expected = {root.key: root.tokens, **{k: e.tokens for k, e in root.live.items() if e.tokens}}
     if root.state is InstanceState.ACTIVE:
         assert counted == expected, (counted, expected)

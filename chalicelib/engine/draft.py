@@ -23,6 +23,7 @@ from chalicelib.engine.state import (
     Incident,
     Instance,
     Job,
+    Join,
     Move,
     Purge,
     Record,
@@ -99,7 +100,7 @@ class Draft:
         self.element_count = root.element_count
         self.incident_count = root.incident_count
         self.live: dict[int, ElementInstance] = dict(root.live)
-        self.joins: dict[tuple[int, str], dict[str, int]] = dict(root.joins)  # type: ignore[arg-type]
+        self.joins: dict[tuple[int, str], Join] = dict(root.joins)
         self.agenda: list[Move] = list(root.agenda)
         self.purges: list[Purge] = list(root.purges)
         self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
@@ -107,7 +108,7 @@ class Draft:
         self.gone: set[RecordKey] = set()
         self.guards: dict[RecordKey, Guard] = {}
         self.scopes: dict[int, JsonObject] = {}  # variables of the scopes looked at
-        self.own: set[object] = set()  # scopes and joins whose mapping is the draft's own copy
+        self.own: set[int] = set()  # scopes whose variables are the draft's own copy
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
         self.moves = 0

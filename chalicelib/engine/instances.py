@@ -50,10 +50,10 @@ def cancel(draft: Draft) -> None:
     Raises: Rejected(INVALID_STATE) if it ended, or is being ended, already.
     """
     lifecycle.require_active(
-        draft.root,
+        draft.state,
         f"cannot cancel process instance {draft.key}: it is not in correct state, "
         f"expected={lifecycle.ACTIVITY_STATES[InstanceState.ACTIVE]}, "
-        f"actual={lifecycle.ACTIVITY_STATES[draft.root.state]}",
+        f"actual={lifecycle.ACTIVITY_STATES[draft.state]}",
     )
     draft.state = InstanceState.TERMINATING
     draft.purges.clear()
@@ -63,7 +63,7 @@ def cancel(draft: Draft) -> None:
 def set_variables(draft: Draft, command: SetVariables) -> None:
     """Merge variables into the instance's own. Raises: Rejected(INVALID_STATE)."""
     lifecycle.require_active(
-        draft.root,
+        draft.state,
         "Can update variables only for process instances in active or failed state",
     )
     draft.assign(draft.key, command.variables)
@@ -78,7 +78,7 @@ def delete_variable(draft: Draft, command: DeleteVariable) -> None:
     if name not in draft.values(draft.key):
         raise lifecycle.no_such("variable", name)
     lifecycle.require_active(
-        draft.root,
+        draft.state,
         "can delete variables only for process instances in active or failed state",
     )
     del draft.own_values(draft.key)[name]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chalicelib.engine.commands import CompleteJob, FailJob
-from chalicelib.engine.state import InstanceState, Job, JobState, Root
+from chalicelib.engine.state import InstanceState, Job, JobState
 from chalicelib.errors import Reason, Rejected
 
 JobCommand = CompleteJob | FailJob
@@ -69,9 +69,9 @@ def require(job: Job, command: type[JobCommand]) -> None:
         )
 
 
-def require_active(root: Root, message: str) -> None:
+def require_active(state: InstanceState, message: str) -> None:
     """Let a command on the instance pass. Raises: Rejected(INVALID_STATE) with the message."""
-    if root.state is not InstanceState.ACTIVE:
+    if state is not InstanceState.ACTIVE:
         raise Rejected(Reason.INVALID_STATE, message)
 
 

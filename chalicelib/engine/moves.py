@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import tokens
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
-from chalicelib.engine.limits import ACTIONS_MAX, LIVE_MAX
+from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
 from chalicelib.engine.turn import Entered, Taken
@@ -45,9 +45,9 @@ def run(draft: Draft) -> None:
 
 def is_halted(draft: Draft) -> bool:
     """Say whether the next move has to wait for something outside: room, or an operator."""
-    if 0 < draft.limits.max_elements < draft.element_count:
+    if 0 < draft.limits.max_elements < draft.element_count and draft.incident_count:
         return True
-    return len(draft.live) >= LIVE_MAX and draft.agenda[-1].position > 0
+    return len(draft.live) >= draft.plan.live_max and draft.agenda[-1].position > 0
 
 
 def goes_on(draft: Draft) -> bool:

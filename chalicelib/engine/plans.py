@@ -23,11 +23,14 @@ from chalicelib.bpmn.model import (
 )
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_value
+from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
 PLANS_MAX = 256  # processes kept compiled in one container
+LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
+LIVE_BYTES_MAX = ROOT_BYTES_MAX // 2
 
 Behaviour = Callable[["Draft", "Node", int, int], None]
 
@@ -71,9 +74,9 @@ class Node:
     """One element, ready to run.
 
     Shapes: `only` is the flow of the usual element, which has one flow out and no condition on
-        it; `joins` the incoming flows that a parallel join waits for, empty if it is none;
-        `local_names` the variables that its input mappings make; `actions` how many records
-        entering it may write.
+        it; `joins` the places of the incoming flows that a parallel join waits for, empty if it
+        is none, and `all_arrived` the bits of them all; `local_names` the variables that its
+        input mappings make; `actions` how many records entering it may write.
     """
 
     id: str
@@ -84,7 +87,8 @@ class Node:
     only: Flow | None
     default: Flow | None
     has_conditions: bool
-    joins: tuple[str, ...]
+    joins: Mapping[str, int]
+    all_arrived: int
     inputs: tuple[IoPlan, ...]
     outputs: tuple[IoPlan, ...]
     local_names: frozenset[str]
@@ -103,6 +107,7 @@ class Plan:
 
     process: Process
     nodes: Mapping[str, Node]
+    live_max: int  # elements that may wait before a fork has to
 
 
 _plans: OrderedDict[int, Plan] = OrderedDict()
@@ -126,7 +131,8 @@ def make_plan(process: Process) -> Plan:
         node.boundary_timers = tuple(n for n in attached if n.element.event_type is EventType.TIMER)
         node.boundary_errors = tuple(n for n in attached if n.element.event_type is EventType.ERROR)
         node.actions += len(node.boundary_timers)
-    return Plan(process, nodes)
+    longest_id = max((len(id_) for id_ in nodes), default=0)
+    return Plan(process, nodes, min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)))
 
 
 def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
@@ -143,7 +149,8 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         only=outgoing[0] if len(outgoing) == 1 and not has_conditions else None,
         default=next((flow for flow in outgoing if flow.id == element.default), None),
         has_conditions=has_conditions,
-        joins=element.incoming if is_join else (),
+        joins={id_: n for n, id_ in enumerate(element.incoming)} if is_join else {},
+        all_arrived=(1 << len(element.incoming)) - 1,
         inputs=inputs,
         outputs=tuple(_mapping(mapping) for mapping in element.outputs),
         local_names=frozenset(mapping.path[0] for mapping in inputs),

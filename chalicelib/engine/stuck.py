@@ -36,7 +36,9 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
 
     Shapes: `job` is the job that raised it.
     """
-    waiting = draft.live.get(element.key) or element._replace(job=None, timers=(), incident=None)
+    waiting = draft.live.get(element.key) or element._replace(
+        tokens=0, job=None, timers=(), incident=None
+    )
     if waiting.incident is not None:
         close_incident(draft, waiting.incident)
     incident = Incident(

@@ -25,6 +25,7 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     JobState,
+    Join,
     Move,
     Purge,
     RecordKey,
@@ -39,6 +40,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
+NOBODY = Join(0)
 OWNERS = frozenset((Kind.SUB_PROCESS, Kind.BOUNDARY_EVENT))
 
 # --- on and out ----------------------------------------------------------------------------
@@ -170,21 +172,20 @@ def arrive(draft: Draft, node: Node, scope: int, flow_id: str) -> bool:
 
     Source: BPMN 2.0.2 section 13.4.1: a second token on one flow waits for the next round.
     """
-    place = (scope, node.id)
-    waiting = draft.joins.get(place, {})
-    if place not in draft.own:
-        waiting = dict(waiting)
-        draft.own.add(place)
-    draft.joins[place] = waiting
-    waiting[flow_id] = waiting.get(flow_id, 0) + 1
-    if len(waiting) < len(node.joins):
+    place, number = (scope, node.id), node.joins[flow_id]
+    arrived, more = draft.joins.get(place, NOBODY)
+    bit = 1 << number
+    if arrived & bit:
+        draft.joins[place] = Join(arrived, {**more, number: more.get(number, 0) + 1})
         return False
-    left = {flow: tokens - 1 for flow, tokens in waiting.items() if tokens > 1}
-    if left:
-        draft.joins[place] = left
-    else:
+    if arrived | bit != node.all_arrived:
+        draft.joins[place] = Join(arrived | bit, more)
+        return False
+    if more:
+        again = {flow: tokens - 1 for flow, tokens in more.items() if tokens > 1}
+        draft.joins[place] = Join(sum(1 << flow for flow in more), again)
+    elif arrived:
         del draft.joins[place]
-        draft.own.discard(place)
     draft.count(scope, 1 - len(node.joins))
     return True
 

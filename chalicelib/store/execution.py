@@ -5,8 +5,8 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident], ...],
-     "joins":  [[scope, gateway id, {flow id: tokens}], ...],
-     "agenda": [[element id, scope, flow id, position], ...],
+     "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}], ...],
+     "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move], ...]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty).
@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.engine.keys import block_of
-from chalicelib.engine.state import ElementInstance, Move, Purge, Root
+from chalicelib.engine.state import ElementInstance, Join, Move, Purge, Root
 from chalicelib.store.moments import from_ms, to_ms
 
 Row = list[Any]
@@ -36,8 +36,8 @@ def to_text(root: Root) -> str:
         "blocks": [] if root.blocks == (block_of(origin),) else root.blocks,
         "live": [_element_row(element, origin, began) for element in root.live.values()],
         "joins": [
-            [scope - origin, gateway, dict(arrived)]
-            for (scope, gateway), arrived in root.joins.items()
+            [scope - origin, gateway, f"{join.arrived:x}", dict(join.more)]
+            for (scope, gateway), join in root.joins.items()
         ],
         "agenda": [_move_row(move, origin) for move in root.agenda],
         "purges": [_purge_row(purge, origin) for purge in root.purges],
@@ -58,7 +58,8 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "blocks": tuple(state.get("blocks", (block_of(origin),))),
         "live": {element.key: element for element in live},
         "joins": {
-            (origin + scope, gateway): arrived for scope, gateway, arrived in state.get("joins", ())
+            (origin + scope, gateway): Join(int(arrived, 16), {int(n): m for n, m in more.items()})
+            for scope, gateway, arrived, more in state.get("joins", ())
         },
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
@@ -106,12 +107,15 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
 
 
 def _move_row(move: Move, origin: int) -> Row:
-    return _cut([move.element_id, move.scope - origin, move.flow_id, move.position])
+    key = move.key and move.key - origin
+    return _cut([move.element_id, move.scope - origin, move.flow_id, move.position, key])
 
 
 def _move(row: Row, origin: int) -> Move:
-    element_id, scope, flow_id, position = _filled(row, 4)
-    return Move(element_id, origin + (scope or 0), flow_id, position or 0)
+    element_id, scope, flow_id, position, key = _filled(row, 5)
+    return Move(
+        element_id, origin + (scope or 0), flow_id, position or 0, origin + key if key else 0
+    )
 
 
 def _purge_row(purge: Purge, origin: int) -> Row:
