@@ -1,16 +1,18 @@
-"""The ZenBPM dialect: REST `/v1` and `/system` (contracts/zenbpm.md sections 1 and 9)."""
+"""The ZenBPM dialect: REST `/v1`, and `/system` (contracts/zenbpm.md sections 1 and 9)."""
 
 from __future__ import annotations
 
 from chalice.app import Chalice
 
-from chalicelib.api.zenbpm import errors, system
+from chalicelib.api.zenbpm import definitions, errors, hand_out, instances, jobs, system
 
 PREFIX = "/v1"
 
 
 def register(app: Chalice) -> None:
     """Register every route of the dialect."""
+    for part in (definitions, instances, jobs, hand_out):
+        app.register_blueprint(part.routes, url_prefix=PREFIX)
     app.register_blueprint(system.routes, url_prefix="/system")
 
 

@@ -84,8 +84,8 @@ def partitioned_page_of(item: Object) -> Object:
 
 def _counts() -> dict[str, Field]:
     return {
-        "page": member(Whole(), lambda page: page.page),
-        "size": member(Whole(), lambda page: page.size),
+        "page": member(Whole(), lambda page: page.window.page),
+        "size": member(Whole(), lambda page: page.window.size),
         "count": member(Whole(), lambda page: len(page.items)),
         "totalCount": member(Whole(), lambda page: page.total),
     }
@@ -111,6 +111,7 @@ DEFINITION_DETAIL = Object(  # of a definition and its XML
     "ProcessDefinitionDetail",
     {**_definition(lambda found: found[0]), "bpmnData": member(Text(), lambda found: found[1])},
 )
+DEFINITION_PAGE = page_of(DEFINITION_SIMPLE)
 DEFINITIONS_QUERY: Mapping[str, Type] = {
     **PAGE_QUERY,
     "onlyLatest": Flag(),
@@ -169,6 +170,7 @@ INSTANCE = Object(
         "activeElementInstances": member(ListOf(ELEMENT_INSTANCE), lambda view: view.waiting),
     },
 )
+INSTANCE_PAGE = partitioned_page_of(INSTANCE_SIMPLE)
 INSTANCES_QUERY: Mapping[str, Type] = {
     **PAGE_QUERY,
     "processDefinitionKey": KEY,
@@ -196,6 +198,7 @@ HISTORY_ROW = Object(
         "outputVariables": member(Anything(), lambda row: row.outputs, optional=True),
     },
 )
+HISTORY_PAGE = page_of(HISTORY_ROW)
 HISTORY_QUERY: Mapping[str, Type] = {
     **LONG_PAGE_QUERY,
     "sortBy": Choice(("createdAt",)),
@@ -234,6 +237,8 @@ JOB = Object(
         "taskHeaders": member(Anything(), lambda job: job.headers or None, optional=True),
     },
 )
+JOB_PAGE = page_of(JOB)
+JOB_PARTITIONS = partitioned_page_of(JOB)
 JOBS_QUERY: Mapping[str, Type] = {
     **PAGE_QUERY,
     "processInstanceKey": KEY,

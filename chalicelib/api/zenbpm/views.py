@@ -6,10 +6,9 @@ of its own, a child, under the scope's own key (contracts/zenbpm.md section 9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine.state import (
@@ -31,27 +30,6 @@ _ENDED = {
     InstanceState.TERMINATING: TERMINATED,
     InstanceState.TERMINATED: TERMINATED,
 }
-
-# What created a job, or a row of the history, in the contract's words; the ones for a plain, a
-# manual and a script task are ours, since upstream cannot run those.
-ELEMENT_TYPES: Mapping[Kind, str] = {
-    Kind.START_EVENT: "START_EVENT",
-    Kind.END_EVENT: "END_EVENT",
-    Kind.INTERMEDIATE_CATCH_EVENT: "INTERMEDIATE_CATCH_EVENT",
-    Kind.INTERMEDIATE_THROW_EVENT: "INTERMEDIATE_THROW_EVENT",
-    Kind.BOUNDARY_EVENT: "BOUNDARY_EVENT",
-    Kind.TASK: "TASK",
-    Kind.MANUAL_TASK: "MANUAL_TASK",
-    Kind.SERVICE_TASK: "SERVICE_TASK",
-    Kind.SEND_TASK: "SERVICE_TASK",
-    Kind.USER_TASK: "USER_TASK",
-    Kind.SCRIPT_TASK: "SCRIPT_TASK",
-    Kind.BUSINESS_RULE_TASK: "BUSINESS_RULE_TASK",
-    Kind.SUB_PROCESS: "SUB_PROCESS",
-    Kind.EXCLUSIVE_GATEWAY: "EXCLUSIVE_GATEWAY",
-    Kind.PARALLEL_GATEWAY: "PARALLEL_GATEWAY",
-}
-SEQUENCE_FLOW = "SEQUENCE_FLOW"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +101,3 @@ def _state(root: Root, waiting: Iterable[ElementInstance]) -> str:
 
 def _is_stuck(element: ElementInstance) -> bool:
     return element.incident is not None and element.job is None
-
-
-@dataclass(frozen=True, slots=True)
-class PageView:
-    """One page of a list. `total` counts what matches, on all pages."""
-
-    items: tuple[Any, ...]
-    page: int
-    size: int
-    total: int

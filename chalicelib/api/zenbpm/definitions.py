@@ -1,0 +1,61 @@
+"""Process definitions: deployed, read, listed (contracts/zenbpm.md section 1.3)."""
+
+from __future__ import annotations
+
+from chalice.app import Blueprint, Response
+
+from chalicelib import logs, wiring
+from chalicelib.api import http
+from chalicelib.api.http import errors_as
+from chalicelib.api.zenbpm import errors, pages, shapes, uploads
+from chalicelib.operations import definitions
+from chalicelib.operations.definitions import WantedDefinitions
+from chalicelib.profile import Profile
+
+# ZenBPM's names for what we sort by; its `name` is that of the process.
+_SORTS = {
+    "key": "key",
+    "version": "version",
+    "bpmnProcessId": "bpmn_process_id",
+    "bpmnProcessName": "name",
+    "name": "name",
+}
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/process-definitions", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def create_process_definition() -> Response:
+    """createProcessDefinition: 201, or 200 if the latest says the same; 400, 413, 415."""
+    xml = uploads.uploaded(routes.current_request)
+    deployed = definitions.create_process_definition(wiring.ports(), xml, Profile.ZENBPM)
+    key = deployed.definitions[0].key
+    logs.about(process_definition_key=key)
+    return http.answer(201 if deployed.created else 200, shapes.DEPLOYED.write(key))
+
+
+@routes.route("/process-definitions", content_types=[])
+@errors_as(errors.error)
+def get_process_definitions() -> Response:
+    """getProcessDefinitions: 200 and a page; 400."""
+    asked = http.query(routes.current_request, shapes.DEFINITIONS_QUERY)
+    wanted = WantedDefinitions(
+        bpmn_process_id=asked.get("bpmnProcessId"),
+        search=asked.get("search"),
+        only_latest=asked.get("onlyLatest", False),
+        sort_by=_SORTS.get(asked.get("sortBy", "")),
+        descending=pages.descending(asked),
+    )
+    listing = definitions.get_process_definitions(wiring.ports(), wanted, pages.window(asked))
+    return pages.answer(shapes.DEFINITION_PAGE, listing)
+
+
+@routes.route("/process-definitions/{process_definition_key}", content_types=[])
+@errors_as(errors.error)
+def get_process_definition(process_definition_key: str) -> Response:
+    """getProcessDefinition: 200 with the XML; 400 for keys below 1, 404."""
+    key = http.path_key(process_definition_key, "processDefinitionKey", shapes.DEFINITION_KEY)
+    definition, xml = definitions.get_process_definition(wiring.ports(), key)
+    found = (definition, uploads.as_text(xml))
+    return http.answer(200, shapes.DEFINITION_DETAIL.write(found))

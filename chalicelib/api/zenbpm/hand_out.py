@@ -1,0 +1,56 @@
+"""Our own extension of ZenBPM's REST API: jobs are handed out without a stream.
+
+A worker polls with `activate`, or is subscribed to a job type's queue and claims the job that each
+bell names. Both are deliveries like those of the stream: a lock, a new token. Design section 5.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from chalice.app import Blueprint, Response
+
+from chalicelib import logs, wiring
+from chalicelib.api import http
+from chalicelib.api.http import errors_as
+from chalicelib.api.zenbpm import errors, shapes
+from chalicelib.operations import claims
+from chalicelib.operations.claims import Activation
+from chalicelib.operations.handing_out import Claimant
+from chalicelib.profile import Profile
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/jobs/activate", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def activate_jobs() -> Response:
+    """activateJobs: 200 with up to `maxJobs` jobs, perhaps none; 400, also unknown members."""
+    body = http.json_body(routes.current_request, shapes.ACTIVATE_JOBS)
+    ports = wiring.ports()
+    client_id = body.get("clientId") or ports.chance.id()
+    lock_duration = claims.lock_duration(ports, body.get("lockDuration"))
+    activation = Activation(
+        type=body["type"],
+        claimant=Claimant(client_id, lock_duration),
+        max_jobs=body.get("maxJobs", 1),
+        wait_for=body.get("waitFor", timedelta(0)),
+        profile=Profile.ZENBPM,
+    )
+    jobs = claims.activate(ports, activation)
+    logs.about(job_type=body["type"], client_id=client_id, job_keys=[job.key for job in jobs])
+    return http.answer(200, shapes.ACTIVATED.write((client_id, jobs)))
+
+
+@routes.route("/jobs/{job_key}/claim", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def claim_job(job_key: str) -> Response:
+    """claimJob: 200 and the job; 400, 404, 409 with a reason: held, waiting, early or ended."""
+    key = http.path_key(job_key, "jobKey")
+    logs.about(job_key=key)
+    body = http.json_body(routes.current_request, shapes.CLAIM_JOB)
+    ports = wiring.ports()
+    lock_duration = claims.lock_duration(ports, body.get("lockDuration"))
+    claimant = Claimant(body["clientId"], lock_duration)
+    job = claims.claim_by_key(ports, key, claimant, body.get("bell"))
+    return http.answer(200, shapes.DELIVERED_JOB.write(job))

@@ -1,0 +1,104 @@
+"""Process instances: started, read, changed, cancelled (contracts/zenbpm.md section 1.4)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from chalice.app import Blueprint, Response
+
+from chalicelib import logs, wiring
+from chalicelib.api import http
+from chalicelib.api.http import errors_as
+from chalicelib.api.zenbpm import errors, shapes
+from chalicelib.api.zenbpm.views import InstanceView, view
+from chalicelib.operations import instances
+from chalicelib.operations.instances import Found, Start
+from chalicelib.profile import Profile
+from chalicelib.settings import time_to_live
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/process-instances", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def create_process_instance() -> Response:
+    """createProcessInstance: 201 and the instance as far as it ran; 400, 404, 413."""
+    body = http.json_body(routes.current_request, shapes.CREATE_INSTANCE)
+    wanted = Start(
+        definition_key=body.get("processDefinitionKey"),
+        bpmn_process_id=body.get("bpmnProcessId"),
+        profile=Profile.ZENBPM,
+        variables=body.get("variables") or {},
+        business_key=body.get("businessKey"),
+        time_to_live=_time_to_live(body.get("historyTimeToLive")),
+    )
+    found = instances.create_process_instance(wiring.ports(), wanted)
+    logs.about(instance_key=found.key)
+    return http.answer(201, shapes.INSTANCE.write(_view(found)))
+
+
+@routes.route("/process-instances/{process_instance_key}", content_types=[])
+@errors_as(errors.error)
+def get_process_instance(process_instance_key: str) -> Response:
+    """getProcessInstance: 200 and the instance; 404."""
+    found = instances.get_process_instance(wiring.ports(), _key(process_instance_key))
+    return http.answer(200, shapes.INSTANCE.write(_view(found)))
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/cancel", methods=["POST"], content_types=[]
+)
+@errors_as(errors.error)
+def cancel_process_instance(process_instance_key: str) -> Response:
+    """cancelProcessInstance: 204; 404, 409 if it has ended or is a child."""
+    instances.cancel_process_instance(wiring.ports(), _key(process_instance_key))
+    return http.answer(204)
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/variables", methods=["PATCH"], content_types=[]
+)
+@errors_as(errors.error)
+def update_process_instance_variables(process_instance_key: str) -> Response:
+    """updateProcessInstanceVariables: 204, merged; 400, 404, 409, 413."""
+    key = _key(process_instance_key)
+    body = http.json_body(routes.current_request, shapes.SET_VARIABLES)
+    instances.update_variables(wiring.ports(), key, body["variables"])
+    return http.answer(204)
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/variables/{variable_name}",
+    methods=["DELETE"],
+    content_types=[],
+)
+@errors_as(errors.error)
+def delete_process_instance_variable(process_instance_key: str, variable_name: str) -> Response:
+    """deleteProcessInstanceVariable: 204; 404 for instance or variable, 409."""
+    key, name = _key(process_instance_key), http.path_name(variable_name, "variableName")
+    instances.delete_variable(wiring.ports(), key, name)
+    return http.answer(204)
+
+
+def _key(text: str) -> int:
+    key = http.path_key(text, "processInstanceKey")
+    logs.about(instance_key=key)
+    return key
+
+
+def _view(found: Found) -> InstanceView:
+    shown = view(found.instance, found.key, found.definition.process)
+    if shown is None:
+        raise instances.instance_not_found(found.key)
+    return shown
+
+
+def _time_to_live(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    try:
+        return time_to_live(text)
+    except ValueError as error:
+        raise http.body_error(
+            f'doesn\'t match schema: Error at "/historyTimeToLive": {error}'
+        ) from error

@@ -1,0 +1,60 @@
+"""Jobs by key: read, completed, failed (contracts/zenbpm.md section 1.5)."""
+
+from __future__ import annotations
+
+from chalice.app import Blueprint, Response
+
+from chalicelib import logs, wiring
+from chalicelib.api import http
+from chalicelib.api.http import errors_as
+from chalicelib.api.zenbpm import errors, shapes
+from chalicelib.engine.commands import FailJob
+from chalicelib.operations import failures, jobs
+
+routes = Blueprint(__name__)
+
+
+@routes.route("/jobs/{job_key}", content_types=[])
+@errors_as(errors.error)
+def get_job(job_key: str) -> Response:
+    """getJob: 200 and the job; 404."""
+    key = _key(job_key)
+    return http.answer(200, shapes.JOB.write(jobs.get_job(wiring.ports(), key)))
+
+
+@routes.route("/jobs/{job_key}/complete", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def complete_job(job_key: str) -> Response:
+    """completeJob: 201 and no body, again for a repeat; 400, 404, 409, 413."""
+    key = _key(job_key)
+    body = http.json_body(routes.current_request, shapes.COMPLETE_JOB)
+    jobs.complete_job(wiring.ports(), key, body.get("variables") or {})
+    return http.answer(201)
+
+
+@routes.route("/jobs/{job_key}/fail", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def fail_job(job_key: str) -> Response:
+    """failJob: 204; 400, 404, 409."""
+    key = _key(job_key)
+    body = http.json_body(routes.current_request, shapes.FAIL_JOB)
+    failures.fail_job(
+        wiring.ports(),
+        FailJob(
+            job_key=key,
+            message=body.get("message", ""),
+            error_code=body.get("errorCode", ""),
+            variables=body.get("variables") or {},
+            retries=body.get("retries"),
+            backoff=body.get("retryBackoff"),
+            token=body.get("deliveryToken"),
+            client_id=body.get("clientId"),
+        ),
+    )
+    return http.answer(204)
+
+
+def _key(text: str) -> int:
+    key = http.path_key(text, "jobKey")
+    logs.about(job_key=key)
+    return key

@@ -1,0 +1,102 @@
+"""Process definitions: deployed, read, listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib import bpmn
+from chalicelib.bpmn.fingerprint import fingerprint
+from chalicelib.bpmn.model import Process
+from chalicelib.delivery.bells import BPMN
+from chalicelib.delivery.promise import ensure_queue, job_queue
+from chalicelib.errors import Reason, Rejected
+from chalicelib.operations.paging import Listing, Window, cut
+from chalicelib.ports import Ports
+from chalicelib.profile import Profile
+from chalicelib.store import definitions
+from chalicelib.store.definitions import Definition, DefinitionInfo, Deployed, Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDefinitions:
+    """Which definitions to list; `search` is a part of the id or the name, in any case."""
+
+    bpmn_process_id: str | None = None
+    search: str | None = None
+    only_latest: bool = False
+    sort_by: str | None = None
+    descending: bool | None = None
+
+
+_ORDERS: dict[str | None, Callable[[DefinitionInfo], Any]] = {
+    None: lambda found: found.key,
+    "key": lambda found: found.key,
+    "version": lambda found: (found.version, found.key),
+    "bpmn_process_id": lambda found: (found.bpmn_process_id, found.key),
+    "name": lambda found: (found.name or "", found.key),
+}
+
+
+def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Deployed:
+    """Deploy every executable process of a BPMN file, and make the queues of its job types.
+
+    Raises: Rejected for a model that is wrong or cannot be run, TooLarge, Conflict.
+    """
+    processes = bpmn.parse(xml, profile)
+    _make_queues(ports, processes, profile)
+    return definitions.deploy(
+        ports.table,
+        Deployment(xml, fingerprint(xml), processes, profile),
+        now=ports.clock.now(),
+        token=ports.chance.id(),
+    )
+
+
+def get_process_definition(ports: Ports, key: int) -> tuple[Definition, bytes]:
+    """Return a definition and the file it came from. Raises: Rejected(NOT_FOUND)."""
+    definition = definitions.get(ports.table, key)
+    xml = definitions.xml(ports.table, key)
+    if definition is None or xml is None:
+        raise not_found(key)
+    return definition, xml
+
+
+def get_process_definitions(
+    ports: Ports, wanted: WantedDefinitions, window: Window
+) -> Listing[DefinitionInfo]:
+    """List definitions, the newest first unless an order is asked for."""
+    found = definitions.list_all(ports.table)
+    if wanted.only_latest:
+        found = list({(info.bpmn_process_id, info.profile): info for info in found}.values())
+    found = [info for info in found if _matches(info, wanted)]
+    descending = wanted.sort_by is None if wanted.descending is None else wanted.descending
+    return cut(sorted(found, key=_ORDERS[wanted.sort_by], reverse=descending), window)
+
+
+def not_found(key: int) -> Rejected:
+    """Return the refusal of a key that names no definition."""
+    return Rejected(Reason.NOT_FOUND, f"no process definition with key {key} was found")
+
+
+def _matches(info: DefinitionInfo, wanted: WantedDefinitions) -> bool:
+    if wanted.bpmn_process_id not in (None, info.bpmn_process_id):
+        return False
+    searched = (wanted.search or "").casefold()
+    return searched in info.bpmn_process_id.casefold() or searched in (info.name or "").casefold()
+
+
+def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -> None:
+    """Make the job queues that a worker may subscribe to before the first job is there."""
+    wanted = {job_queue(ports, BPMN, type_, profile) for type_ in _literal_types(processes)}
+    if wanted:
+        for queue in sorted(wanted - set(ports.queues.names())):
+            ensure_queue(ports, queue)
+
+
+def _literal_types(processes: Iterable[Process]) -> Iterable[str]:
+    for process in processes:
+        for element in process.elements.values():
+            if element.job is not None and not element.job.type.is_feel:
+                yield element.job.type.text
