@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chalicelib.ports import Attribute, Check, ItemKey, Put, Write
+from chalicelib.ports import Attribute, Check, ItemKey, Put, Update, Write
 
 ITEM_BYTES = 400 * 1024
 TRANSACTION_BYTES = 4 * 1024 * 1024
 TRANSACTION_WRITES = 100
 PAGE_BYTES = 1024 * 1024  # of one page of a query or scan
 BATCH_KEYS = 100  # of one BatchGetItem call
-NUMBER_MAX = 10**38  # numbers have at most 38 digits
+NUMBER_MAX = 10**38  # below it every integer has at most 38 digits, so none is rounded
 PK_BYTES = 2048
 SK_BYTES = 1024
 
@@ -59,6 +59,14 @@ def check_item(key: ItemKey, item: Mapping[str, Attribute]) -> int:
     if not 0 < len(key.pk.encode()) <= PK_BYTES or not 0 < len(key.sk.encode()) <= SK_BYTES:
         raise ValueError(f"expected keys of 1 to {PK_BYTES} and {SK_BYTES} bytes, found {key}")
     return size
+
+
+def check_update(write: Update) -> None:
+    """Raises: ValueError if DynamoDB would refuse the update whatever it finds."""
+    touched = [*write.set, *write.remove, *write.add]
+    if len(set(touched)) < len(touched) or {"pk", "sk"} & set(touched):
+        raise ValueError(f"expected different attributes that are no keys, found {touched}")
+    check_item(write.key, {**write.set, **write.add})
 
 
 def check_transaction(writes: Sequence[Write]) -> None:

@@ -256,9 +256,7 @@ def outcome(write: Put | Update | Delete, old: Item | None) -> Item | None:
         case Delete():
             return None
         case Update():
-            touched = [*write.set, *write.remove, *write.add]
-            if len(set(touched)) < len(touched) or place.keys() & set(touched):
-                raise ValueError(f"expected different attributes that are no keys, found {touched}")
+            quotas.check_update(write)
             new = dict(old or place) | copy_of(write.set)
             for name in write.remove:
                 new.pop(name, None)
