@@ -73,10 +73,14 @@ class StateFolder:
         number = int(newest.name) + 1 if newest else 1
         part = self._checkpoints / f"{number:09}{UNFINISHED}"
         part.mkdir()
-        if not save(part):
-            part.rmdir()
-            return False
-        _flush(part)
+        try:
+            if not save(part):
+                shutil.rmtree(part)
+                return False
+            _flush(part)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
         part.rename(part.with_suffix(""))
         for old in self._whole()[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)

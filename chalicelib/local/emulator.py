@@ -106,6 +106,7 @@ class Emulator:
             return
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(STOP_TIMEOUT_S)
+        _end_functions()
 
     def save(self, folder: Path) -> bool:
         """Write all state, as it is at one moment between two requests, into an empty folder.
@@ -252,6 +253,14 @@ def _quicken() -> None:
     emit = getattr(lambda_svc, "_emit_lambda_logs", None)
     if emit is not None:
         lambda_svc._emit_lambda_logs = _only_what_was_logged(emit)
+
+
+def _end_functions() -> None:
+    """End the processes of functions that were uploaded as zips, and remove what they unpacked."""
+    from ministack.core import lambda_runtime  # noqa: PLC0415
+
+    if hasattr(lambda_runtime, "reset"):
+        lambda_runtime.reset()
 
 
 def _only_what_was_logged(emit: Callable[..., None]) -> Callable[..., None]:

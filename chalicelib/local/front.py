@@ -17,14 +17,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from chalicelib.local.functions import call_function
+from chalicelib.local.gateways import Gateway, GatewayFailed
 from chalicelib.local.requests import BadRequest, BodyTooLarge, read_body
 
-GATEWAY_TIMEOUT_S = 35.0  # a function ends after 30 s, and the gateway before that
 IDLE_TIMEOUT_S = 120.0  # of a connection that is kept alive
 BACKLOG = 128
 DRAIN_POLL_S = 0.01
@@ -54,10 +53,6 @@ _HOP = frozenset(
 _PRIVATE = ("authorization", "x-api-key", "x-amz", "x-amzn", "x-ministack")
 
 
-class GatewayFailed(Exception):
-    """The emulated API Gateway did not answer."""
-
-
 class Front(ThreadingHTTPServer):
     """Binds its port when it is made, serves from `open` on, and drains before it closes."""
 
@@ -71,7 +66,7 @@ class Front(ThreadingHTTPServer):
         self.body_max = body_max
         self.api_key = api_key
         self.secret = secrets.token_urlsafe(24)
-        self.gateway: tuple[str, int, str] | None = None  # host, port, path of the API
+        self.gateway: Gateway | None = None
         self.draining = False
         self._in_flight = 0
         self._counting = threading.Lock()
@@ -87,9 +82,9 @@ class Front(ThreadingHTTPServer):
         """Serve the emulator's calls; public requests wait for `open` with a 503."""
         self._thread.start()
 
-    def open(self, host: str, port: int, path: str) -> None:
+    def open(self, gateway: Gateway) -> None:
         """Pass public requests on to this gateway from now on."""
-        self.gateway = (host, port, path)
+        self.gateway = gateway
 
     def function_url(self, handler: str) -> str:
         """Return where the emulated Lambda reaches a handler of `app.py`."""
@@ -113,6 +108,8 @@ class Front(ThreadingHTTPServer):
         if self._thread.is_alive():
             self.shutdown()
         self.server_close()
+        if self.gateway is not None:
+            self.gateway.close()
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -174,25 +171,20 @@ class _Handler(BaseHTTPRequestHandler):
                 {"Retry-After": "1"},
             )
         else:
-            self._pass_on(*self.server.gateway)
+            self._pass_on(self.server.gateway)
 
     def _call(self, handler: str) -> None:
         event = json.loads(read_body(self, limit=None))
         status, answer = call_function(handler, event, dict(self.headers))
         self._send(status, {"Content-Type": "application/json"}, answer)
 
-    def _pass_on(self, host: str, port: int, prefix: str) -> None:
+    def _pass_on(self, gateway: Gateway) -> None:
         body = read_body(self, limit=self.server.body_max)
-        connection = _connection(host, port)
-        try:
-            answer, content = _exchange(
-                connection, self.command, prefix + gateway_path(self.path), body, self._passed()
-            )
-        except (OSError, HTTPException) as error:
-            connection.close()
-            raise GatewayFailed(f"the emulated gateway did not answer: {error}") from error
-        headers = {name: value for name, value in answer.getheaders() if _is_for_the_client(name)}
-        self._send(answer.status, headers, content)
+        answer = gateway.ask(self.command, self.path, body, self._passed())
+        headers = {
+            name: value for name, value in answer.headers.items() if _is_for_the_client(name)
+        }
+        self._send(answer.status, headers, answer.content)
 
     def _passed(self) -> dict[str, str]:
         return {
@@ -247,55 +239,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no access log: each invocation writes its own line."""
 
 
-def gateway_path(path: str) -> str:
-    """Return a path so that the emulator's one decoding leaves it as AWS's gateway does: encoded.
-
-    Raises: BadRequest for what is no path.
-    """
-    if not path.startswith("/") or not path.isascii() or not path.isprintable() or " " in path:
-        raise BadRequest(f"expected a path of printable ASCII, found {path[:100]!r}")
-    place, mark, query = path.partition("?")
-    return place.replace("%", "%25") + mark + query
-
-
 def _is_for_the_client(name: str) -> bool:
     lower = name.lower()
     return lower not in _HOP and not lower.startswith("x-amz")
-
-
-_local = threading.local()
-
-
-def _connection(host: str, port: int) -> HTTPConnection:
-    """Return this thread's connection to the gateway, which is kept between requests."""
-    known: HTTPConnection | None = getattr(_local, "connection", None)
-    if known is None or (known.host, known.port) != (host, port):
-        known = HTTPConnection(host, port, timeout=GATEWAY_TIMEOUT_S)
-        _local.connection = known
-    return known
-
-
-def _exchange(
-    connection: HTTPConnection, method: str, path: str, body: bytes, headers: Mapping[str, str]
-) -> tuple[HTTPResponse, bytes]:
-    """Send a request and read its answer, anew if the kept connection was closed meanwhile."""
-    fresh = connection.sock is None
-    try:
-        return _send_and_read(connection, method, path, body, headers)
-    except (ConnectionError, HTTPException):
-        connection.close()
-        if fresh:
-            raise
-        return _send_and_read(connection, method, path, body, headers)
-
-
-def _send_and_read(
-    connection: HTTPConnection, method: str, path: str, body: bytes, headers: Mapping[str, str]
-) -> tuple[HTTPResponse, bytes]:
-    if connection.sock is None:
-        connection.connect()
-        assert connection.sock is not None
-        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.request(method, path, body=body, headers=dict(headers))
-    answer = connection.getresponse()
-    return answer, answer.read()

@@ -30,11 +30,13 @@ from chalicelib.local.emulator import (
     set_environment,
 )
 from chalicelib.local.front import Front
+from chalicelib.local.gateways import Gateway
 from infra import names
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
 PROBE_TIMEOUT_S = 20.0
 API_KEY = "HEADRACE_API_KEY"
+NOTE = "server.json"  # in the state folder, while its server runs
 
 
 class StartFailed(Exception):
@@ -114,6 +116,7 @@ class Server:
         if self._front is not None:
             self._front.close()
         if self._folder is not None:
+            (self._folder.path / NOTE).unlink(missing_ok=True)
             self._folder.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
@@ -165,7 +168,7 @@ class Server:
         assert self._front is not None and self._emulator is not None
         api = stack.deploy(template, boto3.session.Session())
         path = f"/_aws/execute-api/{api}/{names.API_STAGE}"
-        self._front.open(LOOPBACK, self._emulator.port, path)
+        self._front.open(Gateway(LOOPBACK, self._emulator.port, path))
 
     def _probe(self) -> None:
         """Make one request, the whole way through."""
@@ -182,7 +185,7 @@ class Server:
         """Leave a note where the server is, for `headrace demo` and other tools."""
         assert self._folder is not None
         note = {"url": self.url, "aws_endpoint": self.aws_endpoint, "pid": os.getpid()}
-        (self._folder.path / "server.json").write_text(json.dumps(note))
+        (self._folder.path / NOTE).write_text(json.dumps(note))
 
 
 def is_loopback(host: str) -> bool:

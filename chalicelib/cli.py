@@ -1,0 +1,180 @@
+"""The command `headrace`: every subcommand, its options, and its exit code.
+
+Exit codes: 0 done; 1 it could not be done, said in one line; 2 wrong use; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+
+from chalicelib.errors import HeadraceError
+from chalicelib.settings import VERSION, BadSetting
+
+FAILED, INTERRUPTED = 1, 130
+STATE = ".headrace"
+RUN_TIMEOUT_S = 60.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)  # what was started is ended on the way out
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except _expected() as error:
+        print(f"headrace: {error}", file=sys.stderr)  # noqa: T201
+        return FAILED
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Return what is told in one line; anything else is our mistake and shows where it is."""
+    from chalicelib.local import attach, client, run, server  # noqa: PLC0415
+
+    return (
+        HeadraceError,
+        BadSetting,
+        attach.NotFound,
+        client.Refused,
+        client.Unreachable,
+        run.BadInput,
+        server.StartFailed,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="headrace", description="A BPMN workflow engine with no servers."
+    )
+    parser.add_argument("--version", action="version", version=f"headrace {VERSION}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="run a server on emulated AWS, until it is ended")
+    serve.add_argument("--port", type=_port, default=8080, help="of HTTP (8080)")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    kept = serve.add_mutually_exclusive_group()
+    kept.add_argument("--state-dir", type=Path, default=Path(STATE), help=f"({STATE})")
+    kept.add_argument("--ephemeral", action="store_true", help="keep nothing")
+    serve.set_defaults(command=_serve)
+
+    demo = commands.add_parser("demo", help="watch a process run, from deployment to its end")
+    demo.add_argument("--url", help="of a running server; without it one is started for the demo")
+    demo.set_defaults(command=_demo)
+
+    run = commands.add_parser("run", help="run one instance of a model, completing its jobs")
+    run.add_argument("file", type=Path, metavar="FILE.bpmn")
+    run.add_argument("--variables", default="{}", metavar="JSON", help="to start with ({})")
+    run.add_argument("--url", help="of a running server; without it one is started")
+    run.add_argument("--timeout", type=float, default=RUN_TIMEOUT_S, metavar="SECONDS", help="(60)")
+    run.set_defaults(command=_run)
+
+    ring = commands.add_parser("ring", help="ring again for every open job that is due")
+    ring.add_argument("--all", action="store_true", required=True, help="of this stage")
+    _place(ring)
+    ring.set_defaults(command=_ring)
+
+    queue = commands.add_parser("queue", help="make the queue of a job type and print its ARN")
+    queue.add_argument("type", metavar="TYPE")
+    _place(queue)
+    queue.set_defaults(command=_queue)
+
+    release = commands.add_parser("release-holds", help="free jobs that are held without an end")
+    _place(release)
+    release.set_defaults(command=_release_holds)
+    return parser
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--state-dir", type=Path, default=Path(STATE), help=f"of the running server ({STATE})"
+    )
+    place.add_argument("--stage", help="on AWS, with the credentials of the environment")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
+    return int(text)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from chalicelib.local.server import API_KEY, Options, Server  # noqa: PLC0415
+
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    state = None if options.ephemeral else options.state_dir.resolve()
+    key = os.environ.get(API_KEY) or None
+    server = Server(Options(options.host, options.port, state, key))
+    server.start()
+    try:
+        print(f"Headrace is ready at {server.url}", flush=True)  # noqa: T201
+        ending.wait()
+    finally:
+        server.stop()
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from chalicelib.local.demo import demo  # noqa: PLC0415
+
+    return demo(options.url)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from chalicelib.local.run import run  # noqa: PLC0415
+
+    return run(options.file, options.variables, options.url, options.timeout)
+
+
+def _ring(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.operations import sweep  # noqa: PLC0415
+
+    _attach(options)
+    print(f"rang {sweep.ring_all(wiring.ports())} jobs")  # noqa: T201
+    return 0
+
+
+def _queue(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.delivery import bells, promise  # noqa: PLC0415
+    from chalicelib.profile import Profile  # noqa: PLC0415
+
+    _attach(options)
+    ports = wiring.ports()
+    name = promise.job_queue(ports, bells.BPMN, options.type, Profile.ZENBPM)
+    print(ports.queues.ensure(name))  # noqa: T201
+    return 0
+
+
+def _release_holds(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.operations import sweep  # noqa: PLC0415
+
+    _attach(options)
+    print(f"released {sweep.release_holds(wiring.ports())} holds")  # noqa: T201
+    return 0
+
+
+def _attach(options: argparse.Namespace) -> None:
+    from chalicelib.local import attach  # noqa: PLC0415
+
+    if options.stage:
+        attach.use_stage(options.stage)
+    else:
+        attach.use_local(options.state_dir)
