@@ -1,0 +1,254 @@
+"""The net under the promises: what waits although its time has come is told so again.
+
+Nothing relies on it, but queues keep messages for 14 days only, people delete queues, and state
+on a laptop is restored from checkpoints. Hourly the live table is scanned in segments, each in
+parts of some seconds that go on from a cursor. A job that nobody works on is rung again daily, and
+that is routine; what can only be a message that was lost is counted apart, for an alarm.
+Design section 4, "The net".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+
+from chalicelib.delivery import bells, commands, sweeps, timers
+from chalicelib.delivery.commands import QueuedCommand
+from chalicelib.delivery.later import delay_s
+from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
+from chalicelib.delivery.sweeps import Part
+from chalicelib.delivery.timers import TimerMessage
+from chalicelib.engine.commands import Continue
+from chalicelib.engine.draft import Draft, Given
+from chalicelib.engine.keys import Keys
+from chalicelib.engine.moves import goes_on
+from chalicelib.engine.plans import plan_of
+from chalicelib.engine.state import Instance, Job, JobState, Root, Timer
+from chalicelib.ports import Attribute, Item, Message, Ports
+from chalicelib.store import definitions, items, jobs, table
+
+SEGMENTS = 4  # each scans some 20 MB a second, so an hour is enough for 200 GB
+PART_TIME = timedelta(seconds=15)  # of one part: it ends well before its function's 30 s do
+CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
+BELL_AGE = timedelta(days=1)  # of a bell that is rung again, of the 14 that a queue keeps it
+TIMER_AGE = timedelta(minutes=5)  # overdue; SQS delivers within seconds
+AGENDA_AGE = timedelta(minutes=5)  # untouched; its Continue comes after five seconds
+SWEEP_AGE_MAX = timedelta(days=1)  # a sweep that takes longer is left to those begun since
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Swept:
+    """What a sweep did: jobs rung for, timers and agendas told; `mended` of them were lost."""
+
+    jobs: int = 0
+    timers: int = 0
+    agendas: int = 0
+    mended: int = 0
+
+
+@dataclass(slots=True)
+class Sweeper:
+    """One pass over items; with `everything` all that is open is told, however young it is."""
+
+    ports: Ports
+    everything: bool = False
+    swept: Swept = field(default_factory=Swept)
+    _queued: dict[str, int] = field(
+        default_factory=dict
+    )  # messages by queue
+
+    def look_at(self, page: Iterable[Item]) -> None:
+        """Tell again what of a page waits although its time has come."""
+        now = self.ports.clock.now()
+        waiting: list[Job] = []
+        messages: list[Message] = []
+        for item in page:
+            if not _is_of_instance(item):
+                continue
+            match str(item["sk"])[:2]:
+                case table.JOB:
+                    waiting += self._waiting_jobs(item, now)
+                case table.TIMER:
+                    messages += self._overdue_timers(item, now)
+                case table.ROOT:
+                    self._continue_agenda(item, now)
+        if messages:
+            self.ports.queues.send(timers.QUEUE, messages)
+            self.swept.timers += len(messages)
+            self.swept.mended += 0 if self.everything else len(messages)
+        for first in range(0, len(waiting), CHUNK_MAX):
+            self._ring(waiting[first : first + CHUNK_MAX])
+
+    def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
+        job = _hot_job(item)
+        at = bells.let_out_at(job, now)
+        if job.state is not JobState.ACTIVE or at is None:
+            return
+        rung_for = job.ring_at or job.created_at
+        if self.everything or (at <= now and rung_for < now - BELL_AGE):
+            yield job
+
+    def _ring(self, waiting: list[Job]) -> None:
+        """Ring the next number for each job; one that is changed meanwhile needs it no more."""
+        if not self.everything:
+            self.swept.mended += self._count_lost(waiting)
+        at = {job.key: self._out_at(job) for job in waiting}
+        owed = [bells.next_ring(job, at[job.key]) for job in waiting]
+        promised_at = promise_in_time(self.ports, owed)
+        for number, job in enumerate(waiting):
+            if not is_fresh(self.ports, promised_at):
+                promised_at = promise_in_time(self.ports, owed[number:])
+            if isinstance(jobs.ring_again(self.ports.table, job, at[job.key]), Job):
+                self.swept.jobs += 1
+
+    def _out_at(self, job: Job) -> datetime:
+        now = self.ports.clock.now()
+        return bells.let_out_at(job, now) or now
+
+    def _count_lost(self, waiting: Iterable[Job]) -> int:
+        """Return how many of the jobs cannot have a bell, for their queues hold too few messages.
+
+        What queues hold is asked before anything is rung; the number is SQS's estimate, and of
+        bells a day old it is a good one.
+        """
+        lost = 0
+        for job in waiting:
+            queue = job_queue(self.ports, job.kind, job.type, job.profile)
+            if queue not in self._unclaimed:
+                self._unclaimed[queue] = self.ports.queues.count(queue)
+            lost += self._unclaimed[queue] <= 0
+            self._unclaimed[queue] -= 1
+        return lost
+
+    def _overdue_timers(self, item: Item, now: datetime) -> Iterator[Message]:
+        """Give the messages of timers whose own must have been lost."""
+        timer = items.to_record(item, {})
+        assert isinstance(timer, Timer)
+        if self.everything or timer.due < now - TIMER_AGE:
+            # It exists, so whatever made it is committed: version 0 is never early.
+            message = TimerMessage(timer.instance_key, timer.key, timer.due, 0, now)
+            yield Message(timers.to_text(message), delay_s(timer.due, now))
+
+    def _continue_agenda(self, item: Item, now: datetime) -> None:
+        """Tell an instance to make the moves that a bounded turn left over."""
+        if "execution" not in item:
+            return  # the alias of a further key block
+        root = items.to_root(item)
+        is_old = items.touched_at(item) < now - AGENDA_AGE
+        if not (is_old or self.everything) or not _goes_on(self.ports, root, now):
+            return
+        body = commands.to_text(QueuedCommand(root.key, Continue(), now))
+        self.ports.queues.send(commands.QUEUE, [Message(body)])
+        self.swept.agendas += 1
+        self.swept.mended += not self.everything
+
+
+def _hot_job(item: Item) -> Job:
+    """Read a job without what lies apart of it, which only its worker needs."""
+    return items.to_job(item, {place: {} for place in items.parts_of(item)})
+
+
+def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
+    """Say whether an instance has moves to make that wait for nothing outside."""
+    if not root.agenda and not root.purges:
+        return False
+    definition = definitions.get(ports.table, root.definition_key)
+    if definition is None:
+        return False
+    keys = Keys(root.blocks[-1], root.next_offset)
+    given = Given(now, keys, ports.settings.limits)
+    return goes_on(Draft(plan_of(definition.process), root, Instance(root), given))
+
+
+# --- parts, and all at once --------------------------------------------------------------------
+
+
+def begin(ports: Ports) -> None:
+    """Send the first part of each segment's sweep."""
+    began = ports.clock.now()
+    parts = [Part(segment, SEGMENTS, began) for segment in range(SEGMENTS)]
+    ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(part)) for part in parts])
+
+
+def sweep_part(ports: Ports, part: Part) -> Swept:
+    """Look at one part of the live table, and send what is left of its segment as the next."""
+    end = ports.clock.now() + PART_TIME
+    sweeper = Sweeper(ports)
+    cursor = part.cursor
+    while True:
+        page = ports.table.scan(part.segment, part.segments, cursor)
+        sweeper.look_at(page.items)
+        cursor = page.cursor
+        if cursor is None or ports.clock.now() >= end:
+            break
+    if cursor is not None and ports.clock.now() - part.began < SWEEP_AGE_MAX:
+        rest = replace(part, cursor=cursor)
+        ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(rest))])
+    _report(sweeper.swept)
+    return sweeper.swept
+
+
+def sweep_all(ports: Ports) -> Swept:
+    """Sweep the whole live table now, in this process."""
+    sweeper = Sweeper(ports)
+    for page in _pages(ports):
+        sweeper.look_at(page)
+    _report(sweeper.swept)
+    return sweeper.swept
+
+
+def ring_all(ports: Ports) -> Swept:
+    """Ring for every open job, tell every timer and every agenda, however young they are."""
+    sweeper = Sweeper(ports, everything=True)
+    for page in _pages(ports):
+        sweeper.look_at(page)
+    return sweeper.swept
+
+
+def release_holds(ports: Ports, owner: str | None = None) -> int:
+    """Free the jobs that clients hold without an end, of one client or of all; return how many.
+
+    Each freed job is rung for, so that it is handed out again.
+    """
+    released = 0
+    for page in _pages(ports):
+        for item in page:
+            if _is_of_instance(item) and str(item["sk"]).startswith(table.JOB):
+                job = _hot_job(item)
+                held = job.owner is not None and job.lock_until is None
+                if held and job.state is JobState.ACTIVE and owner in (None, job.owner):
+                    released += _release(ports, job)
+    return released
+
+
+def _release(ports: Ports, job: Job) -> bool:
+    """Ring for now, then take the hold away; False if it was changed meanwhile."""
+    now = ports.clock.now()
+    at = max(now, job.retry_at or now)
+    promise_in_time(ports, [bells.next_ring(job, at)])
+    return isinstance(jobs.release(ports.table, job, at), Job)
+
+
+def _pages(ports: Ports) -> Iterator[Iterable[Item]]:
+    cursor: Mapping[str, Attribute] | None = None
+    while True:
+        page = ports.table.scan(0, 1, cursor)
+        yield page.items
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _is_of_instance(item: Item) -> bool:
+    return str(item["pk"]).startswith("I#")
+
+
+def _report(swept: Swept) -> None:
+    """Write down what was done; what was mended was lost, and that alarms."""
+    logger.info("swept", extra=asdict(swept))
+    if swept.mended:
+        logger.warning("mended losses", extra={"mended": swept.mended})

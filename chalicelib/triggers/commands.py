@@ -1,0 +1,54 @@
+"""The `commands` queue: commands that are real are done, parts of a sweep are looked through."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import assert_never
+
+from chalicelib.delivery import commands, sweeps
+from chalicelib.delivery.commands import QueuedCommand
+from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.operations import sweep
+from chalicelib.operations.advance import advance
+from chalicelib.ports import Ports
+from chalicelib.store import history, instances
+from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+
+
+def on_commands(ports: Ports, messages: Messages) -> list[str]:
+    """Serve queued commands; return the ids of those to be delivered again."""
+    return serve_each(messages, partial(receive, ports))
+
+
+def receive(ports: Ports, body: str) -> None:
+    """Do what a message asks for, if the turn that sent it was.
+
+    Raises: Rejected if it is no command, or is refused for good; Conflict.
+    """
+    if sweeps.is_sweep(body):
+        sweep.sweep_part(ports, sweeps.from_text(body))
+        return
+    queued = commands.from_text(body)
+    for _ in looks(ports):
+        match _judge(ports, queued):
+            case Spare():
+                return
+            case LiveDue() | LiveLater():
+                advance(ports, queued.instance_key, queued.command)
+                return
+            case Early():
+                continue
+            case _ as never:
+                assert_never(never)
+    put_back(ports, commands.QUEUE, body)
+
+
+def _judge(ports: Ports, queued: QueuedCommand) -> Verdict:
+    """Read how far the source is, then which turn made the version that the command names."""
+    source = queued.source
+    root_version, turn_id = None, None
+    if source is not None:
+        root_version = instances.root_version(ports.table, source.instance_key)
+        if root_version is not None and root_version >= source.version:
+            turn_id = history.turn_id(ports.table, source.instance_key, source.version)
+    return commands.judge(queued, root_version, turn_id, ports.clock.now())

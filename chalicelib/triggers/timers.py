@@ -1,0 +1,55 @@
+"""The `timers` queue: what is due fires, what is early or for later is sent again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import assert_never
+
+from chalicelib.delivery import later, timers
+from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare
+from chalicelib.engine.commands import FireTimer
+from chalicelib.engine.state import RecordKey, Timer
+from chalicelib.operations.advance import advance
+from chalicelib.ports import Ports
+from chalicelib.store import instances
+from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+
+
+def on_timers(ports: Ports, messages: Messages) -> list[str]:
+    """Serve timer messages; return the ids of those to be delivered again."""
+    return serve_each(messages, partial(receive, ports))
+
+
+def receive(ports: Ports, body: str) -> None:
+    """Judge a timer message by the root, then the timer, and do what it asks for.
+
+    Raises: Rejected if it is none, or its timer is refused for good; Conflict.
+    """
+    message = timers.from_text(body)
+    for _ in looks(ports):
+        root_version, timer = _read(ports, message)
+        verdict = timers.judge(message, timer, root_version, ports.clock.now())
+        match verdict:
+            case Spare():
+                return
+            case LiveDue():
+                advance(ports, message.instance_key, FireTimer(message.timer_key, message.due))
+                return
+            case LiveLater():
+                later.send_on(ports, timers.QUEUE, [timers.later(message)])
+                return
+            case Early():
+                continue
+            case _ as never:
+                assert_never(never)
+    put_back(ports, timers.QUEUE, body)
+
+
+def _read(ports: Ports, message: timers.TimerMessage) -> tuple[int | None, Timer | None]:
+    """Read the root before the timer: what its version made is then there, or was ended."""
+    key = RecordKey(Timer, message.timer_key)
+    instance = instances.load(ports.table, message.instance_key, [key])
+    if instance is None:
+        return None, None
+    timer = instance.records.get(key)
+    return instance.root.version, timer if isinstance(timer, Timer) else None
