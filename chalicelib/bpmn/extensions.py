@@ -74,9 +74,7 @@ def version_tag_of(extensions: Extensions) -> str | None:
 
 
 def _is_zenbpm(node: Node) -> bool:
-    return node.namespace == ZENBPM_NAMESPACE or (
-        node.namespace is None and node.prefix == "zenbpm"
-    )
+    return node.namespace == ZENBPM_NAMESPACE or node.prefix == "zenbpm"
 
 
 def _type(node: Node, definition: Node | None, default_type: str | None) -> Value:

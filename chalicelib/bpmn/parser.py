@@ -16,6 +16,7 @@ from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+SHOWN_MAX = 5  # processes that a message names
 
 
 def parse(xml: bytes, profile: Profile) -> list[Process]:
@@ -55,10 +56,11 @@ def _executable(root: Node) -> list[Node]:
     executable = [node for node, says in found if says is True]
     executable = executable or [node for node, says in found if says is None]
     if not executable:
-        names = ", ".join(described(node) for node, _ in found) or "no process at all"
+        drawn = ", ".join(described(node) for node, _ in found[:SHOWN_MAX])
         raise Rejected(
             Reason.INVALID_ARGUMENT,
-            f'expected a process with isExecutable="true", found {names}',
+            'expected an executable process (isExecutable="true"), found '
+            + (f"only {drawn}" if drawn else "no process at all"),
         )
     return executable
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from chalicelib.bpmn.durations import (
     TEXT_MAX,
-    YEARS_MAX,
     Duration,
     InvalidTime,
     parse_duration,
@@ -23,7 +22,6 @@ from chalicelib.bpmn.durations import (
 from chalicelib.feel import zones
 
 REPETITIONS_MAX = 2**31 - 1  # what every published engine's integer holds
-MONTHS_MAX = YEARS_MAX * 12
 INTERVAL_MIN = timedelta(seconds=1)  # timers have a precision of one second
 
 _DATE = (
@@ -176,7 +174,7 @@ def _on_grid(
     Starts below the answer (no month is longer than 31 days), then doubles its steps, then
     halves: some 80 steps at worst, mostly three.
     """
-    longest = interval.rest + timedelta(days=31) * min(interval.months, MONTHS_MAX)
+    longest = interval.rest + timedelta(days=31) * interval.months
     low = max(count, (earliest - anchor) // longest - 1)
     high, step = low, 1
     while (due := _point(interval, anchor, high)) is not None and due < earliest:

@@ -14,7 +14,6 @@ from xml.parsers import expat
 
 BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
 DEPTH_MAX = 120  # levels; models need a dozen, and what walks the tree may recurse
-ATTRIBUTE_MAX = 100_000  # characters of one attribute; FEEL stops at the same length
 
 _UTF8_BLANKS = b" \t\r\n"
 
@@ -63,8 +62,9 @@ def read(xml: bytes) -> Node:
     Raises: NotXml.
     """
     builder = _Builder()
+    trimmed = xml.lstrip(_UTF8_BLANKS)
     try:
-        builder.parser.Parse(xml.lstrip(_UTF8_BLANKS), True)
+        builder.parser.Parse(trimmed if trimmed.startswith(b"<?xml") else xml, True)
     except expat.ExpatError as error:
         raise NotXml(f"expected XML, found an error at {_position(error)}") from error
     except (ValueError, LookupError) as error:
@@ -86,7 +86,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.root = Node("", None, "", {}, 0)
-        self.open: list[Node] = []
+        self.path: list[Node] = []
         self.texts: list[list[str]] = []
         self.bindings: dict[str, list[str]] = {}  # prefix -> its namespaces, the innermost last
         self.bound: list[list[str]] = []  # prefixes that each open element declares
@@ -105,30 +105,26 @@ class _Builder:
 
     def start(self, qualified: str, attributes: dict[str, str]) -> None:
         line = self.parser.CurrentLineNumber
-        if len(self.open) == DEPTH_MAX:
+        if len(self.path) == DEPTH_MAX:
             raise NotXml(
-                f"expected at most {DEPTH_MAX} levels of elements, found more at line {line}"
+                f"expected at most {DEPTH_MAX} levels of elements, found {qualified} deeper "
+                f"at line {line}"
             )
         self.bound.append(self.bind(attributes) if attributes else [])
         prefix, name = _split(qualified)
         known = self.bindings.get(prefix)
         node = Node(name, (known[-1] or None) if known else None, prefix, attributes, line)
-        if self.open:
-            self.open[-1].children.append(node)
+        if self.path:
+            self.path[-1].children.append(node)
         else:
             self.root = node
-        self.open.append(node)
+        self.path.append(node)
         self.texts.append([])
 
     def bind(self, attributes: dict[str, str]) -> list[str]:
         """Enter the namespaces that an element declares; return their prefixes."""
         prefixes = []
         for name, value in attributes.items():
-            if len(value) > ATTRIBUTE_MAX:
-                raise NotXml(
-                    f"expected attributes of at most {ATTRIBUTE_MAX} characters, found {name} "
-                    f"of {len(value)} at line {self.parser.CurrentLineNumber}"
-                )
             if name == "xmlns" or name.startswith("xmlns:"):
                 prefixes.append(name[6:])
                 self.bindings.setdefault(name[6:], []).append(value)
@@ -137,7 +133,7 @@ class _Builder:
     def end(self, _: str) -> None:
         for prefix in self.bound.pop():
             self.bindings[prefix].pop()
-        self.open.pop().text = "".join(self.texts.pop())
+        self.path.pop().text = "".join(self.texts.pop())
 
     def characters(self, text: str) -> None:
         self.texts[-1].append(text)
