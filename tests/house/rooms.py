@@ -67,7 +67,19 @@ ROOMS: dict[str, Room] = {
     "cli": _room(*_SHELL, *_OUTER, "local", "infra", packages=("boto3", "botocore")),
     # the doors and the template
     "app": _room(*_CORE, "api", "triggers", *_OUTER, packages=("chalice",)),
-    "infra": _room(*_CORE, "store", "delivery", "settings", packages=("boto3", "botocore")),
+    "infra": _room(
+        *_CORE,
+        "store",
+        "delivery",
+        "settings",
+        packages=(
+            "boto3",
+            "botocore",
+            "chalice",
+            "mypy_boto3_cloudformation",
+            "mypy_boto3_s3",
+        ),
+    ),
 }
 
 # Modules that may import a package which the rest of their room may not even name.
