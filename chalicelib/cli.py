@@ -146,7 +146,7 @@ def _ring(options: argparse.Namespace) -> int:
     from chalicelib.operations import sweep  # noqa: PLC0415
 
     _attach(options)
-    print(f"rang {sweep.ring_all(wiring.ports())} jobs")  # noqa: T201
+    print(f"rang {sweep.ring_all(wiring.ports()).jobs} jobs")  # noqa: T201
     return 0
 
 

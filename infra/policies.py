@@ -43,6 +43,7 @@ def _turns() -> list[Statement]:
         _allow(_READ + _WRITE, *_tables()),
         _allow(_SEND, *_queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.COMMANDS_QUEUE)),
         _allow(_MAKE, *_queues(names.JOB_QUEUES)),  # of types that come from expressions
+        {"Effect": "Allow", "Action": ["sqs:ListQueues"], "Resource": "*"},  # knows no narrower
         _allow(
             ("scheduler:CreateSchedule",), arn("scheduler", f"schedule/{names.SCHEDULE_GROUP}/*")
         ),
@@ -59,11 +60,12 @@ def _timers() -> list[Statement]:
 
 
 def _commands() -> list[Statement]:
-    return [*_turns(), *_consumer(names.COMMANDS_QUEUE)]
+    scan = _allow(("dynamodb:Scan",), arn("dynamodb", f"table/{names.LIVE_TABLE}"))
+    return [*_turns(), *_consumer(names.COMMANDS_QUEUE), scan]  # the sweep is done in parts here
 
 
 def _sweep() -> list[Statement]:
-    return [*_turns(), _allow(("dynamodb:Scan",), arn("dynamodb", f"table/{names.LIVE_TABLE}"))]
+    return [_allow(_SEND, *_queues(names.COMMANDS_QUEUE))]  # it only sends the parts
 
 
 def _consumer(queue: str) -> list[Statement]:

@@ -57,9 +57,7 @@ class Sweeper:
     ports: Ports
     everything: bool = False
     swept: Swept = field(default_factory=Swept)
-    _queued: dict[str, int] = field(
-        default_factory=dict
-    )  # messages by queue
+    _unclaimed: dict[str, int] = field(default_factory=dict)  # messages by queue, less jobs seen
 
     def look_at(self, page: Iterable[Item]) -> None:
         """Tell again what of a page waits although its time has come."""
