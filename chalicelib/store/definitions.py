@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib import bpmn
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import Process
 from chalicelib.engine.keys import first_key
@@ -133,9 +134,7 @@ def get(store: Table, key: int) -> Definition | None:
         info = _info(store.get(table.definition_key(key)))
         if info is None:
             return None
-        text = _read_chunks(store, key, table.MODEL).decode()
-        definition = _with_process(info, codec.from_json(text))
-        kept[key] = definition
+        definition = kept[key] = _with_process(info, _process(store, info))
         if len(kept) > KEPT_MAX:
             kept.popitem(last=False)
     return definition
@@ -154,9 +153,11 @@ def latest(store: Table, process_id: str, profile: Profile) -> Definition | None
 
 
 def list_all(store: Table) -> list[DefinitionInfo]:
-    """Return all definitions by key, read consistently."""
-    query = Query(LIVE, table.DEFINITIONS)
-    return [info for item in reading.every(store, query) if (info := _info(item))]
+    """Return all definitions, later versions after earlier ones, read consistently."""
+    found = map(_info, reading.every(store, Query(LIVE, table.DEFINITIONS)))
+    return sorted(
+        (info for info in found if info is not None), key=lambda info: (info.version, info.key)
+    )
 
 
 def _info(item: Item | None) -> DefinitionInfo | None:
@@ -166,6 +167,16 @@ def _info(item: Item | None) -> DefinitionInfo | None:
         key=int(str(item["sk"])),
         **({"name": None, "version_tag": None} | fields.read(_FIELDS, item)),
     )
+
+
+def _process(store: Table, info: DefinitionInfo) -> Process:
+    """Read the compiled process; one compiled by another version of us is compiled again."""
+    try:
+        return codec.from_json(_read_chunks(store, info.key, table.MODEL).decode())
+    except codec.UnknownFormat:
+        source = _read_chunks(store, info.xml_key, table.XML)
+        compiled = {process.id: process for process in bpmn.parse(source, info.profile)}
+        return compiled[info.bpmn_process_id]
 
 
 def _with_process(info: DefinitionInfo, process: Process) -> Definition:

@@ -22,6 +22,7 @@ __all__ = [
     "is_current",
     "load",
     "measure",
+    "of_item",
     "read_more",
     "root_version",
     "writes",
@@ -39,10 +40,15 @@ def load(store: Table, key: int, wanted: Wanted | Callable[[Root], Wanted] = ())
     item = _root_item(store, key)
     if item is None:
         return None
-    root, top = items.to_root(item), items.inline_variables(item)
-    instance = Instance(root, {key_of(top): top} if top else {})
-    chosen = wanted(root) if callable(wanted) else wanted
+    instance = of_item(item)
+    chosen = wanted(instance.root) if callable(wanted) else wanted
     return _read_all(store, instance) if chosen is None else read_more(store, instance, chosen)
+
+
+def of_item(item: Item) -> Instance:
+    """Read a root's item: the instance, with the top scope's variables while they are small."""
+    top = items.inline_variables(item)
+    return Instance(items.to_root(item), {key_of(top): top} if top else {})
 
 
 def read_more(store: Table, instance: Instance, keys: Iterable[RecordKey]) -> Instance:

@@ -1,0 +1,269 @@
+"""Lists across instances: few indexes, a bound on what is looked at, the newest first.
+
+The indexes tell when an instance was made and of which definition; all else is read from the
+items themselves, consistently. A list looks at no more than LIST_MAX index entries, and says when
+it stopped there. Nothing here runs when an instance is created or a job handed out or completed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from chalicelib.engine.state import (
+    Instance,
+    InstanceState,
+    Job,
+    JobState,
+    RecordKey,
+    Root,
+    Variables,
+    key_of,
+)
+from chalicelib.ports import LIVE, Item, Query, Table
+from chalicelib.store import aliases, instances, items, jobs, reading, table
+from chalicelib.store.moments import to_ms
+
+LIST_MAX = 10_000  # index entries, or jobs, that one list looks at; design section 3
+COLLECTIONS_MAX = 1_000  # instances whose ended jobs one list looks at: a query each
+MS_MAX = 10**13 - 1  # of the thirteen digits in an index entry: the year 2286
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[T]):
+    """One page of what was found; `total` counts all of it.
+
+    Shapes: `is_floor` says that the search stopped at its bound, so there may be more.
+    """
+
+    items: Sequence[T]
+    total: int
+    is_floor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which part of a list is asked for, and in which order."""
+
+    first: int = 0
+    size: int = 10
+    sort_by: str = "created_at"
+    ascending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WantedInstances:
+    """Which instances to list; None leaves a question open.
+
+    Shapes: times are both included; `element_id` is that of an element instance that is live.
+    """
+
+    definition_keys: frozenset[int] | None = None
+    states: frozenset[InstanceState] | None = None
+    business_key: str | None = None
+    element_id: str | None = None
+    created_from: datetime | None = None
+    created_to: datetime | None = None
+
+    @property
+    def asks_roots(self) -> bool:
+        """Whether the index does not tell."""
+        return not (self.states is None and self.business_key is None and self.element_id is None)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedJobs:
+    """Which jobs to list; None leaves a question open.
+
+    Shapes: `scope` is the element instance that owns the variables the job sees.
+    """
+
+    instance_key: int | None = None
+    scope: int | None = None
+    type: str | None = None
+    states: frozenset[JobState] | None = None
+    assignee: str | None = None
+
+
+class Entry(NamedTuple):
+    """What the index says of an instance."""
+
+    created_ms: int
+    key: int
+    definition_key: int
+
+
+_OPEN_JOBS = frozenset({JobState.ACTIVE, JobState.FAILED})
+_STATE_ORDER = list(InstanceState)
+
+# By the names of fields; what is equal is in the order of creation, so pages do not overlap.
+INSTANCE_ORDERS: Mapping[str, Callable[[Root], Any]] = {
+    "created_at": lambda root: (root.created_at, root.key),
+    "key": lambda root: root.key,
+    "state": lambda root: (_STATE_ORDER.index(root.state), root.created_at, root.key),
+    "business_key": lambda root: (root.business_key or "", root.created_at, root.key),
+    "bpmn_process_id": lambda root: (root.bpmn_process_id, root.created_at, root.key),
+}
+JOB_ORDERS: Mapping[str, Callable[[Job], Any]] = {
+    "created_at": lambda job: (job.created_at, job.key),
+    "key": lambda job: job.key,
+    "type": lambda job: (job.type, job.key),
+    "state": lambda job: (list(JobState).index(job.state), job.key),
+}
+
+
+# --- instances ---------------------------------------------------------------------------------
+
+
+def list_instances(store: Table, wanted: WantedInstances, cut: Cut) -> Listed[Instance]:
+    """Return a page of process instances, each with the variables of its top scope."""
+    is_open = wanted.states is not None and wanted.states <= items.OPEN_STATES
+    entries, is_floor = _newest(store, table.OPEN if is_open else table.LISTED, LIST_MAX, wanted)
+    found = [entry for entry in entries if _is_of(entry, wanted)]
+    if wanted.asks_roots or cut.sort_by != "created_at":
+        roots = [root for root in _roots(store, found) if _matches(root, wanted)]
+        roots.sort(key=INSTANCE_ORDERS[cut.sort_by], reverse=not cut.ascending)
+        keys = [root.key for root in roots]
+    else:
+        keys = [entry.key for entry in (found[::-1] if cut.ascending else found)]
+    page = keys[cut.first : cut.first + cut.size]
+    return Listed(_with_variables(store, page), len(keys), is_floor)
+
+
+def _newest(
+    store: Table, index: str, bound: int, wanted: WantedInstances | None = None
+) -> tuple[list[Entry], bool]:
+    """Return the newest entries of an index, at most so many, and whether there are more."""
+    looked = list(islice(_entries(store, index, wanted or WantedInstances()), bound + 1))
+    return looked[:bound], len(looked) > bound
+
+
+def _entries(store: Table, index: str, wanted: WantedInstances) -> Iterator[Entry]:
+    """Yield the entries of all shards within the times asked for, the newest first."""
+    low = to_ms(wanted.created_from) if wanted.created_from else 0
+    high = to_ms(wanted.created_to) if wanted.created_to else MS_MAX
+    queries = (
+        Query(
+            LIVE,
+            table.shard_pk(table.INSTANCES, shard),
+            index=index,
+            first=f"{low:013}",
+            last=table.after(f"{min(high, MS_MAX):013}"),
+            ascending=False,
+        )
+        for shard in range(table.SHARDS)
+    )
+    shards = [map(_entry, reading.every(store, query)) for query in queries]
+    return heapq.merge(*shards, reverse=True)
+
+
+def _entry(item: Item) -> Entry:
+    return Entry(*table.listed_parts(str(item["listed_at"])))
+
+
+def _is_of(entry: Entry, wanted: WantedInstances) -> bool:
+    return wanted.definition_keys is None or entry.definition_key in wanted.definition_keys
+
+
+def _matches(root: Root, wanted: WantedInstances) -> bool:
+    return (
+        (wanted.states is None or root.state in wanted.states)
+        and (wanted.business_key is None or root.business_key == wanted.business_key)
+        and (
+            wanted.element_id is None
+            or any(element.element_id == wanted.element_id for element in root.live.values())
+        )
+    )
+
+
+def _roots(store: Table, entries: Iterable[Entry]) -> list[Root]:
+    found = store.get_many([table.root_key(entry.key) for entry in entries])
+    return [items.to_root(item) for item in found.values()]
+
+
+def _with_variables(store: Table, keys: Sequence[int]) -> list[Instance]:
+    """Read instances in that order, with the variables of their top scopes."""
+    places = {key: table.root_key(key) for key in keys}
+    found = store.get_many(list(places.values()))
+    read = [instances.of_item(found[place]) for place in places.values() if place in found]
+    bare = [each.key for each in read if RecordKey(Variables, each.key) not in each.records]
+    apart = [items.place_of(key, RecordKey(Variables, key)) for key in bare]
+    records = reading.records(store, apart) if apart else {}
+    tops = {record.scope: record for record in records.values() if isinstance(record, Variables)}
+    return [
+        replace(each, records={**each.records, key_of(top): top})
+        if (top := tops.get(each.key)) is not None
+        else each
+        for each in read
+    ]
+
+
+# --- jobs --------------------------------------------------------------------------------------
+
+
+def list_jobs(store: Table, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
+    """Return a page of jobs, whatever locks them or makes them wait.
+
+    Open ones are found by what is live in open instances, all others in the collections of the
+    newest instances.
+    """
+    if wanted.instance_key is not None:
+        looked, is_floor = _jobs_around(store, wanted.instance_key), False
+    elif wanted.states is not None and wanted.states <= _OPEN_JOBS:
+        looked, is_floor = _open_jobs(store)
+    else:
+        looked, is_floor = _all_jobs(store)
+    hot = [job for item in looked if _is_asked(job := _without_parts(item), wanted)]
+    hot.sort(key=JOB_ORDERS[cut.sort_by], reverse=not cut.ascending)
+    page = [job.key for job in hot[cut.first : cut.first + cut.size]]
+    whole = jobs.read(store, page)
+    return Listed([whole[key] for key in page if key in whole], len(hot), is_floor)
+
+
+def _is_asked(job: Job, wanted: WantedJobs) -> bool:
+    return (
+        (wanted.scope is None or job.scope == wanted.scope)
+        and (wanted.type is None or job.type == wanted.type)
+        and (wanted.states is None or job.state in wanted.states)
+        and (wanted.assignee is None or job.assignee == wanted.assignee)
+    )
+
+
+def _without_parts(item: Item) -> Job:
+    return items.to_job(item, {place: {} for place in items.parts_of(item)})
+
+
+def _jobs_of(store: Table, instance_key: int) -> Iterator[Item]:
+    pk, prefix = table.instance_pk(instance_key), table.JOB
+    return reading.every(store, Query(LIVE, pk, first=prefix, last=table.after(prefix)))
+
+
+def _jobs_around(store: Table, key: int) -> Iterable[Item]:
+    """Return the jobs of the instance that a key belongs to; a key that names nothing has none."""
+    home = aliases.instances_of(store, [key]).get(key)
+    return () if home is None else _jobs_of(store, home)
+
+
+def _open_jobs(store: Table) -> tuple[Iterable[Item], bool]:
+    entries, is_floor = _newest(store, table.OPEN, LIST_MAX)
+    places = [
+        table.record_key(root.key, table.JOB, element.job)
+        for root in _roots(store, entries)
+        for element in root.live.values()
+        if element.job is not None
+    ]
+    found = store.get_many(places[:LIST_MAX])
+    return found.values(), is_floor or len(places) > LIST_MAX
+
+
+def _all_jobs(store: Table) -> tuple[Iterable[Item], bool]:
+    entries, is_floor = _newest(store, table.LISTED, COLLECTIONS_MAX)
+    found = (item for entry in entries for item in _jobs_of(store, entry.key))
+    looked = list(islice(found, LIST_MAX + 1))
+    return looked[:LIST_MAX], is_floor or len(looked) > LIST_MAX
