@@ -160,9 +160,14 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
 
 
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
-    job = None if element.job is None else draft.find(Job, element.job)
-    seen = job.inputs if job is not None else variables.visible(draft, element.key)
-    timers.arm_boundary(draft, node, element, seen)
+    """Arm the boundary timers with the variables of now and the inputs of the element."""
+    seen = variables.visible(draft, element.scope)
+    if node.kind is Kind.SUB_PROCESS:
+        inside = variables.visible(draft, element.key)
+    else:
+        job = None if element.job is None else draft.find(Job, element.job)
+        inside = {} if job is None else variables.local_of(node, job.inputs)
+    timers.arm_boundary(draft, node, element, {**seen, **inside})
 
 
 def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:

@@ -88,7 +88,7 @@ def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
     """Map the outputs of a completed job and leave its element; what fails is an incident."""
     node = draft.plan.nodes[job.element_id]
     produced = job.outputs or {}
-    local = {name: job.inputs[name] for name in node.local_names if name in job.inputs}
+    local = variables.local_of(node, job.inputs)
     try:
         outputs = variables.outputs_of(draft, node, job.scope, local, produced)
         if outputs is None:

@@ -74,6 +74,11 @@ def seen_inside(draft: Draft, node: Node, scope: int) -> JsonObject:
     return {**visible(draft, scope), **inputs_of(draft, node, scope)}
 
 
+def local_of(node: Node, seen: JsonObject) -> JsonObject:
+    """Return, of what an element saw, the variables that its inputs made."""
+    return {name: seen[name] for name in node.local_names if name in seen}
+
+
 def outputs_of(
     draft: Draft, node: Node, scope: int, local: JsonObject, produced: JsonObject
 ) -> JsonObject | None:

@@ -1,0 +1,175 @@
+"""Small processes, put together for one test each.
+
+    process(start(), service("a"), end(), flows="start > a > end")
+    flows="x > a: i < 3; x > b"     a flow's condition stands after its colon
+
+A flow is named after its ends (`x-a`). Values are written as in XML: FEEL starts with `=`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+NAMESPACES = (
+    'xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+)
+
+
+def process(*parts: str, flows: str, errors: Mapping[str, str] | None = None) -> bytes:
+    """Return a file of one process; `errors` are error codes by id."""
+    definitions = "".join(
+        f"<error id={quoteattr(id_)} errorCode={quoteattr(code)}/>"
+        for id_, code in (errors or {}).items()
+    )
+    body = "".join(parts) + _flows(flows)
+    return (
+        f'<definitions {NAMESPACES}>{definitions}<process id="p" isExecutable="true">'
+        f"{body}</process></definitions>"
+    ).encode()
+
+
+def line(*parts: str, errors: Mapping[str, str] | None = None) -> bytes:
+    """Return a file of one process: a start event, the parts one after the other, an end event.
+
+    Parts that are boundary events stand beside; they end there.
+    """
+    ids = [part.split('id="')[1].split('"')[0] for part in parts if "<boundaryEvent" not in part]
+    flows = " > ".join(["start", *ids, "end"])
+    return process(start(), *parts, end(), flows=flows, errors=errors)
+
+
+def _flows(text: str) -> str:
+    made = []
+    for chain in filter(None, (part.strip() for part in text.split(";"))):
+        path, _, condition = chain.partition(":")
+        ids = [id_.strip() for id_ in path.split(">")]
+        inner = ""
+        if condition.strip():
+            inner = f"<conditionExpression>={escape(condition.strip())}</conditionExpression>"
+        made += [
+            f'<sequenceFlow id="{a}-{b}" sourceRef="{a}" targetRef="{b}">{inner}</sequenceFlow>'
+            for a, b in zip(ids, ids[1:], strict=False)
+        ]
+    return "".join(made)
+
+
+# --- events ------------------------------------------------------------------------------------
+
+
+def start(id_: str = "start") -> str:
+    return f'<startEvent id="{id_}"/>'
+
+
+def end(id_: str = "end") -> str:
+    return f'<endEvent id="{id_}"/>'
+
+
+def terminate(id_: str) -> str:
+    return f'<endEvent id="{id_}"><terminateEventDefinition/></endEvent>'
+
+
+def error_end(id_: str, error: str) -> str:
+    return f'<endEvent id="{id_}"><errorEventDefinition errorRef="{error}"/></endEvent>'
+
+
+def catch(id_: str, **timer: str) -> str:
+    """Return a timer catch event: `duration`, `date` or `cycle`."""
+    return f'<intermediateCatchEvent id="{id_}">{_timer(**timer)}</intermediateCatchEvent>'
+
+
+def boundary(id_: str, on: str, *, interrupting: bool = True, **timer: str) -> str:
+    """Return a boundary timer."""
+    return _boundary(id_, on, _timer(**timer), interrupting=interrupting)
+
+
+def boundary_error(id_: str, on: str, error: str | None = None, *, extensions: str = "") -> str:
+    """Return a boundary error event; without an error it catches all."""
+    reference = "" if error is None else f' errorRef="{error}"'
+    return _boundary(id_, on, f"<errorEventDefinition{reference}/>", extensions=extensions)
+
+
+def _boundary(
+    id_: str, on: str, definition: str, *, interrupting: bool = True, extensions: str = ""
+) -> str:
+    cancels = "" if interrupting else ' cancelActivity="false"'
+    return (
+        f'<boundaryEvent id="{id_}" attachedToRef="{on}"{cancels}>'
+        f"{_extensions(extensions)}{definition}</boundaryEvent>"
+    )
+
+
+def _timer(**timer: str) -> str:
+    ((kind, text),) = timer.items()
+    tag = f"time{kind.capitalize()}"
+    return f"<timerEventDefinition><{tag}>{escape(text)}</{tag}></timerEventDefinition>"
+
+
+# --- activities --------------------------------------------------------------------------------
+
+
+def io(inputs: Mapping[str, str] | None = None, outputs: Mapping[str, str] | None = None) -> str:
+    """Return mappings: target to source."""
+    rows = [
+        f"<zeebe:{tag} source={quoteattr(source)} target={quoteattr(target)}/>"
+        for tag, mappings in (("input", inputs), ("output", outputs))
+        for target, source in (mappings or {}).items()
+    ]
+    return f"<zeebe:ioMapping>{''.join(rows)}</zeebe:ioMapping>" if rows else ""
+
+
+def service(id_: str, type_: str | None = None, /, *, extensions: str = "", **more: str) -> str:
+    """Return a service task; `more` are attributes of its task definition."""
+    attributes = {"type": type_ or id_, **more}
+    written = " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())
+    return _element("serviceTask", id_, f"<zeebe:taskDefinition {written}/>{extensions}")
+
+
+def task(id_: str, *, extensions: str = "") -> str:
+    return _element("task", id_, extensions)
+
+
+def user(id_: str, *, extensions: str = "") -> str:
+    return _element("userTask", id_, extensions)
+
+
+def script(id_: str, result: str, expression: str, *, extensions: str = "") -> str:
+    row = (
+        f"<zeebe:script expression={quoteattr('=' + expression)} "
+        f"resultVariable={quoteattr(result)}/>"
+    )
+    return _element("scriptTask", id_, row + extensions)
+
+
+def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
+    """Return an embedded subprocess."""
+    body = "".join(parts) + _flows(flows)
+    return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
+
+
+def default(element: str, flow: str) -> str:
+    """Return an element with a default flow."""
+    head, _, rest = element.partition('id="')
+    return f'{head}default="{flow}" id="{rest}'
+
+
+def _element(tag: str, id_: str, extensions: str) -> str:
+    return f'<{tag} id="{id_}">{_extensions(extensions)}</{tag}>'
+
+
+def _extensions(inner: str) -> str:
+    return f"<extensionElements>{inner}</extensionElements>" if inner else ""
+
+
+# --- gateways ----------------------------------------------------------------------------------
+
+
+def exclusive(id_: str, default: str | None = None) -> str:
+    attribute = "" if default is None else f' default="{default}"'
+    return f'<exclusiveGateway id="{id_}"{attribute}/>'
+
+
+def parallel(id_: str) -> str:
+    return f'<parallelGateway id="{id_}"/>'
