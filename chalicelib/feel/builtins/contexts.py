@@ -18,7 +18,7 @@ def get_value_at(context: dict[str, Value], keys: list[Value]) -> Value:
     """Give the value that a path of keys leads to; null if it leads nowhere."""
     value: Value = context
     for key in keys:
-        if type(value) is not dict or key not in value:
+        if type(value) is not dict or type(key) is not str or key not in value:
             return None
         value = value[key]
     return value

@@ -85,10 +85,6 @@ def _overlaps_before(left: _Bounds, right: _Bounds) -> bool:
     return _overlaps(left, right) and _starts(left, right) < 0 and _ends(left, right) <= 0
 
 
-def _overlaps_after(left: _Bounds, right: _Bounds) -> bool:
-    return _overlaps(left, right) and _starts(left, right) >= 0 and _ends(left, right) > 0
-
-
 def _finishes(left: _Bounds, right: _Bounds) -> bool:
     return _ends(left, right) == 0 and _starts(left, right) >= 0
 
@@ -142,7 +138,7 @@ FUNCTIONS = (
     *_rows("met by", _swapped(_meets), _RANGES),
     *_rows("overlaps", _overlaps, _RANGES),
     *_rows("overlaps before", _overlaps_before, _RANGES),
-    *_rows("overlaps after", _overlaps_after, _RANGES),
+    *_rows("overlaps after", _swapped(_overlaps_before), _RANGES),
     *_rows("finishes", _finishes, _POINT_RANGE, _RANGES),
     *_rows("finished by", _swapped(_finishes), _RANGE_POINT, _RANGES),
     *_rows("includes", _includes, _RANGE_POINT, _RANGES),

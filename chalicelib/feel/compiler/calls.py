@@ -99,7 +99,7 @@ def build_call(node: Call, scope: Scope) -> Closure:
     if isinstance(node.callee, Name):
         name = node.callee.name
         builtin = builtins.find(name, scope.unit.profile)
-        if builtin is not None and scope.find(name) == ([], -1):
+        if builtin is not None and scope.find(name)[1] < 0:
             return _build_builtin_call(builtin, name, arguments, node)
     callee = scope.build(node.callee)
     names, offset = node.names, node.offset

@@ -1,0 +1,182 @@
+"""What a hostile or broken text may do: a clean error, in bounded time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib import feel
+from chalicelib.feel.limits import TEXT_MAX
+from tests.feel.evaluating import DATA, NOW, value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 10_000 + "1" + ")" * 10_000,
+        "(" * 10_000,
+        "[" * 10_000,
+        "{a:" * 10_000,
+        "]" * 10_000,
+        "if a then " * 10_000,
+        "f(" * 10_000,
+        "x[" * 10_000,
+        "- -(" * 5_000,
+        "function(a)" * 5_000,
+        "for i in " * 5_000,
+        "a instance of " + "list<" * 5_000,
+        "a" + ".b" * 5_000,
+        "a" + "[1]" * 5_000,
+        "a" + "(1)" * 5_000,
+        "a = " * 5_000 + "a",
+        "1 in (" * 5_000,
+        "not(" * 10_000,
+    ],
+    ids=lambda text: f"{text[:12]}x{len(text)}",
+)
+def test_what_is_nested_too_deeply_is_a_syntax_error(text: str) -> None:
+    with pytest.raises(feel.FeelSyntaxError):
+        feel.parse(text)
+    with pytest.raises(feel.FeelSyntaxError):
+        feel.parse_unary_tests(text)
+
+
+def test_a_text_that_is_too_long_is_a_syntax_error() -> None:
+    with pytest.raises(feel.FeelSyntaxError):
+        feel.parse("1" * (TEXT_MAX + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1" + " + 1" * 10_000, "10001"),
+        ("true" + " and true" * 9_000, "True"),
+        ("if false then 1 else " * 4_000 + "2", "2"),
+        ("[" + "1, " * 20_000 + "1][1]", "1"),
+        ("-" * 10_000 + "1", "1"),
+        ("1" + " " * 90_000, "1"),
+        ("count([" + "[1], " * 15_000 + "[1]])", "15001"),
+    ],
+    ids=lambda text: f"{text[:12]}x{len(text)}",
+)
+def test_what_is_long_but_flat_is_read(text: str, expected: str) -> None:
+    assert expected == str(value(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for i in 1..10000000 return i",
+        "for i in 1..1000, j in 1..1000, k in 1..1000 return 1",
+        "some i in 1..1000, j in 1..1000, k in 1..1000 satisfies false",
+        "for i in 1..100 return for j in 1..100 return for k in 1..1000 return 1",
+        '{f: function(n) f(n), r: f("x")}.r',
+        "(function(f) f(f))(function(f) f(f))",
+        'for i in 1..100 return if i = 1 then "ab" else partial[-1] + partial[-1]',
+        "for i in 1..100 return if i = 1 then [1] else concatenate(partial[-1], partial[-1])",
+        'string join(for i in 1..1000 return "0123456789012345678901234567890123456789", '
+        'string join(for i in 1..1000 return "0123456789012345678901234567890123456789"))',
+        'matches(string join(for i in 1..5000 return "0123456789"), "a")',
+        "for i in 1..100000 return sum(for j in 1..1000 return j)",
+        "sort(for i in 1..100000 return i, function(a, b) sum(1..2) = a)",
+    ],
+)
+def test_an_evaluation_that_goes_on_too_long_is_an_error(text: str) -> None:
+    with pytest.raises(feel.FeelError):
+        value(text)
+
+
+def test_a_limit_passed_by_one_evaluation_does_not_touch_the_next() -> None:
+    with pytest.raises(feel.FeelError):
+        value("{f: function(n) f(n), r: f(1)}.r")
+
+    assert "7" == str(value("1 + 2 * 3"))
+
+
+PIECES = [
+    *'+-*/<>=.,:()[]{}?@`"\\',
+    *("**", "..", "<=", ">=", "!=", " ", "\n", "//", "/*", "*/"),
+    *("if", "then", "else", "for", "in", "return", "some", "every", "satisfies", "and", "or"),
+    *("between", "instance", "of", "true", "false", "null", "function", "external", "not"),
+    *("amount", "name", "numbers", "customer", "orders", "tier", "item", "partial", "x"),
+    *("1", "0", "2.5", "1e999", '"a"', '"\\u12"', '@"P1D"', '@"2024-01-01"', '@"10:00:00Z"'),
+    *("date and time", "string length(", "count(", "sort(", "list contains(", "get value("),
+    *("number", "list<", "context<", "substring(", "replace(", "matches(", "split(", "time("),
+    *("date(", "duration(", "range(", "string(", "context put(", "before(", "day of week("),
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join))
+def test_any_row_of_tokens_gives_a_value_or_a_feel_error(text: str) -> None:
+    _evaluate(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=40))
+def test_any_text_gives_a_value_or_a_feel_error(text: str) -> None:
+    _evaluate(text)
+
+
+_LEAVES = st.sampled_from(
+    [
+        *("1", "-2.5", "0", "1e6000", '"abc"', '""', "true", "false", "null", "amount", "name"),
+        *("numbers", "customer", "orders", "orders.total", "customer.tier", "missing", "[]"),
+        *('@"P1D"', '@"-P1Y2M"', '@"2024-02-29"', '@"10:00:00+01:00"', "(< 5)", "[1..5)"),
+        *('@"999999999-12-31T23:59:59@Europe/Paris"', "function(a) a", "{a: 1, b: [2]}"),
+    ]
+)
+_BUILTINS = (
+    *("abs", "floor", "sqrt", "exp", "log", "odd", "string", "number", "date", "time", "duration"),
+    *("date and time", "count", "sum", "min", "max", "mean", "median", "mode", "stddev", "all"),
+    *("flatten", "reverse", "distinct values", "duplicate values", "is empty", "string length"),
+    *("upper case", "trim", "range", "context", "context merge", "get entries", "day of week"),
+    *("last day of month", "week of year", "to json", "from json", "extract", "not", "cycle"),
+)
+_PAIRS = (
+    *("modulo", "decimal", "round up", "list contains", "append", "concatenate", "union", "remove"),
+    *("index of", "partition", "sublist", "split", "matches", "contains", "substring", "is"),
+    *("string join", "substring before", "get value", "before", "overlaps", "includes", "sort"),
+    *("years and months duration", "date and time", "get or else", "starts", "during"),
+)
+
+
+def _grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    operators = st.sampled_from("+ - * / ** = != < <= > >= and or in".split())
+    return st.one_of(
+        st.tuples(inner, operators, inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        st.tuples(st.sampled_from(_BUILTINS), inner).map(lambda t: f"{t[0]}({t[1]})"),
+        st.tuples(st.sampled_from(_PAIRS), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
+        st.tuples(inner, inner).map(lambda t: f"({t[0]})[{t[1]}]"),
+        st.tuples(inner, inner).map(lambda t: f"(for x in {t[0]} return {t[1]})"),
+        st.tuples(inner, inner, inner).map(lambda t: f"(if {t[0]} then {t[1]} else {t[2]})"),
+        st.tuples(inner, inner).map(lambda t: f"[{t[0]}, {t[1]}]"),
+        inner.map(lambda t: f"({t}).year"),
+        inner.map(lambda t: f"-({t})"),
+        inner.map(lambda t: f"(({t}) instance of list<number>)"),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(_LEAVES, _grow, max_leaves=8))
+def test_any_expression_gives_a_value_that_leaves_as_json(text: str) -> None:
+    feel.parse(text)
+    _evaluate(text)
+
+
+def _evaluate(text: str) -> None:
+    for profile in feel.Profile:
+        try:
+            expression = feel.parse(text, profile=profile)
+            warnings: list[feel.FeelWarning] = []
+            result: Any = expression.evaluate(DATA, now=NOW, warnings=warnings)
+            feel.to_json(result)
+        except feel.FeelError:
+            pass
+        try:
+            feel.parse_unary_tests(text, profile=profile).evaluate({**DATA, "?": 1})
+        except feel.FeelError:
+            pass

@@ -1,0 +1,121 @@
+"""Values on their way in and out."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib import feel
+from tests.feel.evaluating import value
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.text(max_size=5)
+    | st.decimals(allow_nan=False, allow_infinity=False, places=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2 * 3", "6"),
+        ("10 / 4", "2.5"),
+        ("1e3", "1000"),
+        ("100 * 100", "10000"),
+        ("1.50 + 1.50", "3"),
+        ("0.000001 * 0.1", "1E-7"),
+        ("0 * -1", "0"),
+        ("1e20", "100000000000000000000"),
+    ],
+)
+def test_numbers_leave_without_trailing_zeros(text: str, expected: str) -> None:
+    assert expected == str(feel.to_json(value(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('@"2024-02-29"', "2024-02-29"),
+        ('@"10:00:00Z"', "10:00:00Z"),
+        ('@"P1D"', "P1D"),
+        ('@"P1Y"', "P1Y"),
+        ('@"2024-07-01T10:00:00@Europe/Paris"', "2024-07-01T10:00:00+02:00"),
+        ("[1..2]", None),
+        ("function(a) a", None),
+        ("null", None),
+        ("true", True),
+        ('{a: [@"P1D", {b: function() 1}]}', {"a": ["P1D", {"b": None}]}),
+    ],
+)
+def test_values_leave_as_json(text: str, expected: Any) -> None:
+    assert expected == feel.to_json(value(text))
+
+
+@given(_JSON)
+def test_json_comes_in_as_it_is(document: Any) -> None:
+    assert document is feel.from_python(document)
+    assert document == feel.to_json(feel.from_python(document))
+
+
+@given(_JSON)
+def test_a_value_equals_itself_and_its_json_text_reads_back(document: Any) -> None:
+    assert value("x = x", {"x": document}) is True
+    assert value("from json(to json(x)) = x", {"x": document}) is True
+
+
+def test_pythons_values_come_in_as_feels() -> None:
+    assert feel.Date(2024, 2, 29) == feel.from_python(date(2024, 2, 29))
+    assert feel.DayTimeDuration(10**9) == feel.from_python(timedelta(seconds=1))
+    assert [Decimal(1), Decimal("0.1")] == feel.from_python([1, 0.1])
+    moment = feel.from_python(datetime(2024, 2, 29, tzinfo=UTC))
+    assert feel.DateAndTime(feel.Date(2024, 2, 29), 0, 0) == moment
+
+
+_NUMBERS = st.decimals(
+    min_value=-(10**12), max_value=10**12, allow_nan=False, allow_infinity=False, places=4
+)
+
+
+@given(_NUMBERS, _NUMBERS)
+def test_arithmetic_agrees_with_fractions(left: Decimal, right: Decimal) -> None:
+    variables = {"a": left, "b": right}
+
+    assert Fraction(left) + Fraction(right) == Fraction(value("a + b", variables))
+    assert Fraction(left) * Fraction(right) == Fraction(value("a * b", variables))
+    assert (left < right) is value("a < b", variables)
+    if right:
+        quotient = Fraction(left) / Fraction(right)
+        error = abs(Fraction(value("a / b", variables)) - quotient)
+        assert error <= abs(quotient) * Fraction(1, 10**33)
+
+
+@given(_NUMBERS)
+def test_a_number_is_read_back_as_written(number: Decimal) -> None:
+    assert value("number(string(x)) = x", {"x": number}) is True
+
+
+def test_an_expression_cannot_be_changed() -> None:
+    expression = feel.parse("1")
+
+    with pytest.raises(AttributeError):
+        expression.text = "2"
+
+
+def test_the_callers_decimal_context_is_left_alone() -> None:
+    import decimal
+
+    with decimal.localcontext() as context:
+        context.prec = 5
+        value("1 / 3")
+        value("1 / 0")
+
+        assert Decimal("0.33333") == Decimal(1) / Decimal(3)
