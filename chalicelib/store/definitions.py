@@ -134,10 +134,17 @@ def get(store: Table, key: int) -> Definition | None:
         info = _info(store.get(table.definition_key(key)))
         if info is None:
             return None
-        definition = kept[key] = _with_process(info, _process(store, info))
-        if len(kept) > KEPT_MAX:
-            kept.popitem(last=False)
+        definition = _with_process(info, _process(store, info))
+        remember(store, definition)
     return definition
+
+
+def remember(store: Table, definition: Definition) -> None:
+    """Keep a definition in this container's memory, so that it is not read again."""
+    kept = _KEPT.of(store)
+    kept[definition.key] = definition
+    if len(kept) > KEPT_MAX:
+        kept.popitem(last=False)
 
 
 def xml(store: Table, key: int) -> bytes | None:
