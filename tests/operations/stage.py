@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from chalicelib import bpmn
 from chalicelib.delivery import commands, timers
 from chalicelib.delivery.promise import job_queue
 from chalicelib.engine.commands import CompleteJob, CreateInstance, FailJob
@@ -15,12 +14,13 @@ from chalicelib.engine.state import Instance, InstanceState, Job
 from chalicelib.operations import claims
 from chalicelib.operations.advance import advance, start
 from chalicelib.operations.claims import Activation
+from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.failures import fail_job
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.ports import Ports, Settings
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, instances, jobs
-from chalicelib.store.definitions import Definition, Deployment
+from chalicelib.store.definitions import Definition
 from chalicelib.triggers.commands import on_commands
 from chalicelib.triggers.timers import on_timers
 from tests.fakes.chance import SeededChance
@@ -57,11 +57,7 @@ class Stage:
     def deploy(self, source: str | bytes, profile: Profile = Profile.ZENBPM) -> Definition:
         """Deploy a file of tests/diagrams, or XML."""
         xml = source if isinstance(source, bytes) else (DIAGRAMS / Path(source)).read_bytes()
-        processes = bpmn.parse(xml, profile)
-        deployment = Deployment(xml, xml.hex()[:32], processes, profile)
-        deployed = definitions.deploy(
-            self.table, deployment, now=self.clock.now(), token=self.chance.id()
-        )
+        deployed = create_process_definition(self.ports, xml, profile)
         definition = definitions.get(self.table, deployed.definitions[0].key)
         assert definition is not None
         return definition
