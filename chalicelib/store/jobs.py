@@ -141,18 +141,16 @@ def record_retried_failure(
     """
     place = table.failure_key(before.instance_key, before.key, failure.number)
     row = items.of_record(before.instance_key, failure)[place]
-    write = _difference(before, after, condition(Guard.RETRIED_FAILURE, before))
+    write = difference(before, after, condition(Guard.RETRIED_FAILURE, before))
     outcome = store.transact([write, Put(place, row, condition(Guard.NEW, None))], token)
     return _lost(store, before) if isinstance(outcome, Refused) else after
 
 
 def _change(store: Table, guard: Guard, before: Job, after: Job) -> Job | Lost:
-    return _write(
-        store, before, _difference(before, after, condition(guard, before, NOTHING_ASKED))
-    )
+    return _write(store, before, difference(before, after, condition(guard, before, NOTHING_ASKED)))
 
 
-def _difference(before: Job, after: Job, demanded: Condition) -> Update:
+def difference(before: Job, after: Job, demanded: Condition) -> Update:
     place = _place(before)
     write = update(place, _hot(before), _hot(after), demanded)
     if write is None:

@@ -61,11 +61,13 @@ class Cut:
 class WantedInstances:
     """Which instances to list; None leaves a question open.
 
-    Shapes: times are both included; `element_id` is that of an element instance that is live.
+    Shapes: times are both included; `element_id` is that of an element instance that is live;
+        `is_stuck` asks for a token at the top that an incident keeps from going on.
     """
 
     definition_keys: frozenset[int] | None = None
     states: frozenset[InstanceState] | None = None
+    is_stuck: bool | None = None
     business_key: str | None = None
     element_id: str | None = None
     created_from: datetime | None = None
@@ -74,7 +76,10 @@ class WantedInstances:
     @property
     def asks_roots(self) -> bool:
         """Whether the index does not tell."""
-        return not (self.states is None and self.business_key is None and self.element_id is None)
+        return any(
+            question is not None
+            for question in (self.states, self.is_stuck, self.business_key, self.element_id)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,7 @@ def _is_of(entry: Entry, wanted: WantedInstances) -> bool:
 def _matches(root: Root, wanted: WantedInstances) -> bool:
     return (
         (wanted.states is None or root.state in wanted.states)
+        and (wanted.is_stuck is None or wanted.is_stuck is root.is_stuck)
         and (wanted.business_key is None or root.business_key == wanted.business_key)
         and (
             wanted.element_id is None

@@ -1,0 +1,121 @@
+"""A table that counts what DynamoDB would charge: requests, and read and write units.
+
+Source: DynamoDB Developer Guide, "Read and write operations": a write unit is 1 kB of the larger
+of the item before and after; twice in a transaction, and one more for each index entry that is
+made or removed. A read unit is 4 kB read consistently, half of it from an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from chalicelib.ports import (
+    Attribute,
+    Check,
+    Delete,
+    Item,
+    ItemKey,
+    Page,
+    Put,
+    Query,
+    Refused,
+    Table,
+    Update,
+    Write,
+    Written,
+)
+from chalicelib.store import quotas
+from chalicelib.store.table import TABLES
+
+HALF = Decimal("0.5")
+
+
+@dataclass(slots=True)
+class Costs:
+    """What was used since the last look."""
+
+    requests: int = 0
+    write_units: int = 0
+    read_units: Decimal = field(default_factory=Decimal)
+    index_queries: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.requests:3} requests {self.write_units:4} write units "
+            f"{self.read_units:5} read units"
+        )
+
+
+class CountingTable:
+    """Passes every call on, and adds up what it costs."""
+
+    def __init__(self, inner: Table) -> None:
+        self._inner = inner
+        self._costs = Costs()
+
+    def costs(self) -> Costs:
+        """Return what was used since the last time this was asked."""
+        used, self._costs = self._costs, Costs()
+        return used
+
+    def get(self, key: ItemKey) -> Item | None:
+        item = self._inner.get(key)
+        self._read([item])
+        return item
+
+    def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
+        found = self._inner.get_many(keys)
+        batches = -(-len(set(keys)) // quotas.BATCH_KEYS)
+        self._read([found.get(key) for key in dict.fromkeys(keys)], requests=batches)
+        return found
+
+    def write(self, write: Put | Update | Delete) -> Written | Refused:
+        before = self._inner.get(write.key)
+        outcome = self._inner.write(write)
+        self._costs.requests += 1
+        self._charge(write, before, 1)
+        return outcome
+
+    def transact(self, writes: Sequence[Write], token: str) -> Written | Refused:
+        before = self._inner.get_many([write.key for write in writes])
+        outcome = self._inner.transact(writes, token)
+        self._costs.requests += 1
+        for write in writes:
+            self._charge(write, before.get(write.key), 2)
+        return outcome
+
+    def query(self, query: Query) -> Page:
+        page = self._inner.query(query)
+        self._costs.requests += 1
+        units = Decimal(quotas.read_units(sum(map(quotas.size_of, page.items))))
+        self._costs.read_units += units * HALF if query.index else units
+        self._costs.index_queries += query.index is not None
+        return page
+
+    def scan(
+        self, segment: int, segments: int, cursor: Mapping[str, Attribute] | None = None
+    ) -> Page:
+        page = self._inner.scan(segment, segments, cursor)
+        self._read(page.items)
+        return page
+
+    def _read(self, items: Sequence[Item | None], requests: int = 1) -> None:
+        self._costs.requests += requests
+        for item in items:
+            self._costs.read_units += quotas.read_units(quotas.size_of(item or {}))
+
+    def _charge(self, write: Write, before: Item | None, times: int) -> None:
+        """Charge a write by the item it found and the one it left."""
+        after = before if isinstance(write, Check) else self._inner.get(write.key)
+        size = max(quotas.size_of(before or {}), quotas.size_of(after or {}))
+        self._costs.write_units += times * quotas.write_units(size)
+        for index in TABLES[write.key.table].indexes:
+            old, new = _entry(before, index.pk, index.sk), _entry(after, index.pk, index.sk)
+            if old != new:
+                self._costs.write_units += (old is not None) + (new is not None)
+
+
+def _entry(item: Item | None, pk: str, sk: str) -> tuple[Attribute, Attribute] | None:
+    return (item[pk], item[sk]) if item and pk in item and sk in item else None
