@@ -1,7 +1,7 @@
 """Every door of Headrace: HTTP by the dialects' Blueprints, and the triggers that are not HTTP.
 
-No logic is here. Triggers are declared on the app and nowhere else, because a handler in a
-Blueprint would bypass it (docs/adr/0005); each unpacks its event and calls `triggers/`.
+No logic is here. Triggers are declared on the app and nowhere else, because the handler of one in
+a Blueprint bypasses it (docs/adr/0005); each unpacks its event and calls a plain function.
 """
 
 from __future__ import annotations
@@ -13,9 +13,40 @@ from chalice.app import CloudWatchEvent, Rate, SQSEvent
 from chalicelib import logs, wiring
 from chalicelib.api import zenbpm
 from chalicelib.api.gateway import Gateway, serve_the_rest
+from chalicelib.triggers import commands, timers
+from chalicelib.triggers import sweep as sweeper
 
 app = Gateway("headrace")
 app.register_middleware(logs.invocation, "all")
 
 zenbpm.register(app)
 serve_the_rest(app, zenbpm.errors.error)
+
+
+# The template replaces the queues' names by those of its stage, and asks for partial answers.
+@app.on_sqs_message(queue="timers", batch_size=10)
+def on_timers(event: SQSEvent) -> dict[str, Any]:
+    """Fire the timers that are due."""
+    return again(timers.on_timers(wiring.ports(), messages(event)))
+
+
+@app.on_sqs_message(queue="commands", batch_size=10)
+def on_commands(event: SQSEvent) -> dict[str, Any]:
+    """Do what instances owe to themselves and to others, and look through parts of a sweep."""
+    return again(commands.on_commands(wiring.ports(), messages(event)))
+
+
+@app.schedule(Rate(1, unit=Rate.HOURS))
+def sweep(event: CloudWatchEvent) -> None:
+    """Look for what was lost."""
+    sweeper.on_hour(wiring.ports())
+
+
+def messages(event: SQSEvent) -> list[tuple[str, str]]:
+    """Return the id and the body of each message."""
+    return [(record.to_dict()["messageId"], record.body) for record in event]
+
+
+def again(message_ids: list[str]) -> dict[str, Any]:
+    """Answer that only these messages are to be delivered again (ReportBatchItemFailures)."""
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}

@@ -65,6 +65,11 @@ class ElementInstance(NamedTuple):
     timers: tuple[int, ...] = ()
     incident: int | None = None
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether an incident keeps its token from going on, and no job of it waits."""
+        return self.incident is not None and self.job is None
+
 
 class Move(NamedTuple):
     """A token on its way: it is about to enter an element, by a flow or by being started.
@@ -129,6 +134,11 @@ class Root:
     agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
     purges: tuple[Purge, ...] = ()  # before anything else
     turn_id: str = ""  # of the turn that wrote this version
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a token at the top cannot go on before an operator mends something."""
+        return any(each.is_stuck for each in self.live.values() if each.scope == self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,11 @@ from chalicelib.bpmn.model import Process
 from chalicelib.delivery.bells import BPMN
 from chalicelib.delivery.promise import ensure_queue, job_queue
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations.paging import Listing, Window, cut
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import definitions
 from chalicelib.store.definitions import Definition, DefinitionInfo, Deployed, Deployment
+from chalicelib.store.lists import Cut, Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,9 @@ class WantedDefinitions:
     bpmn_process_id: str | None = None
     search: str | None = None
     only_latest: bool = False
-    sort_by: str | None = None
-    descending: bool | None = None
 
 
-_ORDERS: dict[str | None, Callable[[DefinitionInfo], Any]] = {
-    None: lambda found: found.key,
+DEFINITION_ORDERS: Mapping[str, Callable[[DefinitionInfo], Any]] = {
     "key": lambda found: found.key,
     "version": lambda found: (found.version, found.key),
     "bpmn_process_id": lambda found: (found.bpmn_process_id, found.key),
@@ -64,15 +61,15 @@ def get_process_definition(ports: Ports, key: int) -> tuple[Definition, bytes]:
 
 
 def get_process_definitions(
-    ports: Ports, wanted: WantedDefinitions, window: Window
-) -> Listing[DefinitionInfo]:
-    """List definitions, the newest first unless an order is asked for."""
+    ports: Ports, wanted: WantedDefinitions, cut: Cut
+) -> Listed[DefinitionInfo]:
+    """Return a page of the definitions."""
     found = definitions.list_all(ports.table)
     if wanted.only_latest:
         found = list({(info.bpmn_process_id, info.profile): info for info in found}.values())
     found = [info for info in found if _matches(info, wanted)]
-    descending = wanted.sort_by is None if wanted.descending is None else wanted.descending
-    return cut(sorted(found, key=_ORDERS[wanted.sort_by], reverse=descending), window)
+    found.sort(key=DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
+    return Listed(found[cut.first : cut.first + cut.size], len(found))
 
 
 def not_found(key: int) -> Rejected:

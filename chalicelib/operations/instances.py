@@ -1,25 +1,28 @@
-"""Process instances: started, read, changed and cancelled by their own key."""
+"""Process instances: started, read, listed, changed and cancelled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
     CancelInstance,
     CreateInstance,
     DeleteVariable,
     SetVariables,
 )
-from chalicelib.engine.state import Instance, RecordKey, Variables
+from chalicelib.engine.state import Incident, Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance, start
 from chalicelib.operations.definitions import not_found
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, instances
+from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
+from chalicelib.store.lists import Cut, Listed, WantedInstances
+from chalicelib.store.rows import HistoryRow
 
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
 
@@ -77,10 +80,47 @@ def get_process_instance(ports: Ports, key: int) -> Found:
     instance = instances.load(ports.table, key, [RecordKey(Variables, key)])
     if instance is None or (key != instance.key and key not in instance.root.live):
         raise instance_not_found(key)
-    definition = definitions.get(ports.table, instance.root.definition_key)
-    if definition is None:
-        raise RuntimeError(f"instance {key}: definition {instance.root.definition_key} is missing")
-    return Found(key, instance, definition)
+    return Found(key, instance, _definition_of(ports, instance))
+
+
+def get_process_instances(
+    ports: Ports, wanted: WantedInstances, bpmn_process_id: str | None, cut: Cut
+) -> Listed[Found]:
+    """Return a page of whole instances, those of a process id if one is named."""
+    if bpmn_process_id is not None:
+        infos = definitions.list_all(ports.table)
+        keys = {info.key for info in infos if info.bpmn_process_id == bpmn_process_id}
+        named = keys if wanted.definition_keys is None else keys & wanted.definition_keys
+        wanted = replace(wanted, definition_keys=frozenset(named))
+    listed = lists.list_instances(ports.table, wanted, cut)
+    found = [Found(each.key, each, _definition_of(ports, each)) for each in listed.items]
+    return Listed(found, listed.total, listed.is_floor)
+
+
+def get_history(ports: Ports, key: int, cut: Cut) -> tuple[Listed[HistoryRow], Process | None]:
+    """Return a page of what happened in an instance, and the process it followed.
+
+    A key that names nothing has an empty history.
+    """
+    instance = instances.load(ports.table, key)
+    if instance is None or key != instance.key:
+        return Listed([], 0), None
+    process = _definition_of(ports, instance).process
+    return rows.list_history(ports.table, key, cut), process
+
+
+def get_incidents(ports: Ports, key: int, is_resolved: bool | None, cut: Cut) -> Listed[Incident]:
+    """Return a page of an instance's incidents, the newest first."""
+    instance = instances.load(ports.table, key, None)
+    if instance is None or key != instance.key:
+        return Listed([], 0)
+    found = [
+        record
+        for record in instance.records.values()
+        if isinstance(record, Incident) and is_resolved in (None, record.resolved_at is not None)
+    ]
+    found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
+    return Listed(found[cut.first : cut.first + cut.size], len(found))
 
 
 def cancel_process_instance(ports: Ports, key: int) -> None:
@@ -116,6 +156,14 @@ def _require_whole(ports: Ports, key: int) -> None:
             Reason.INVALID_STATE,
             f"process instance {key} is a child of {instance.key}, which is to be asked instead",
         )
+
+
+def _definition_of(ports: Ports, instance: Instance) -> Definition:
+    key = instance.root.definition_key
+    definition = definitions.get(ports.table, key)
+    if definition is None:
+        raise RuntimeError(f"instance {instance.key}: definition {key} is missing")
+    return definition
 
 
 def _definition(ports: Ports, wanted: Start) -> Definition:

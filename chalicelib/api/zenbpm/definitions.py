@@ -8,18 +8,21 @@ from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.zenbpm import errors, pages, shapes, uploads
+from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import definitions
 from chalicelib.operations.definitions import WantedDefinitions
 from chalicelib.profile import Profile
 
-# ZenBPM's names for what we sort by; its `name` is that of the process.
-_SORTS = {
-    "key": "key",
-    "version": "version",
-    "bpmnProcessId": "bpmn_process_id",
-    "bpmnProcessName": "name",
-    "name": "name",
-}
+_ORDER = Order(
+    {
+        "key": "key",
+        "version": "version",
+        "bpmnProcessId": "bpmn_process_id",
+        "bpmnProcessName": "name",
+        "name": "name",
+    },
+    default="key",
+)
 
 routes = Blueprint(__name__)
 
@@ -44,11 +47,10 @@ def get_process_definitions() -> Response:
         bpmn_process_id=asked.get("bpmnProcessId"),
         search=asked.get("search"),
         only_latest=asked.get("onlyLatest", False),
-        sort_by=_SORTS.get(asked.get("sortBy", "")),
-        descending=pages.descending(asked),
     )
-    listing = definitions.get_process_definitions(wiring.ports(), wanted, pages.window(asked))
-    return pages.answer(shapes.DEFINITION_PAGE, listing)
+    cut = pages.cut(asked, _ORDER)
+    listed = definitions.get_process_definitions(wiring.ports(), wanted, cut)
+    return pages.answer(shapes.DEFINITION_PAGE, asked, listed)
 
 
 @routes.route("/process-definitions/{process_definition_key}", content_types=[])

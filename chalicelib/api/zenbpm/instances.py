@@ -9,12 +9,26 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
-from chalicelib.api.zenbpm import errors, shapes
-from chalicelib.api.zenbpm.views import InstanceView, view
+from chalicelib.api.zenbpm import errors, pages, shapes
+from chalicelib.api.zenbpm.pages import Order
+from chalicelib.api.zenbpm.views import ASKED_STATES, HistoryView, InstanceView, view
 from chalicelib.operations import instances
 from chalicelib.operations.instances import Found, Start
 from chalicelib.profile import Profile
 from chalicelib.settings import time_to_live
+from chalicelib.store.lists import Listed, WantedInstances
+
+ORDER = Order(
+    {
+        "createdAt": "created_at",
+        "key": "key",
+        "state": "state",
+        "businessKey": "business_key",
+        "bpmnProcessId": "bpmn_process_id",
+    },
+    default="created_at",
+)
+BY_TIME = Order({"createdAt": "created_at"}, default="created_at")
 
 routes = Blueprint(__name__)
 
@@ -35,6 +49,29 @@ def create_process_instance() -> Response:
     found = instances.create_process_instance(wiring.ports(), wanted)
     logs.about(instance_key=found.key)
     return http.answer(201, shapes.INSTANCE.write(_view(found)))
+
+
+@routes.route("/process-instances", content_types=[])
+@errors_as(errors.error)
+def get_process_instances() -> Response:
+    """getProcessInstances: 200 and a page; 400."""
+    asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
+    key = asked.get("processDefinitionKey")
+    states, is_stuck = ASKED_STATES[asked.get("state")]
+    wanted = WantedInstances(
+        definition_keys=None if key is None else frozenset({key}),
+        states=states,
+        is_stuck=is_stuck,
+        business_key=asked.get("businessKey"),
+        element_id=asked.get("activityId"),
+        created_from=asked.get("createdFrom"),
+        created_to=asked.get("createdTo"),
+    )
+    listed = instances.get_process_instances(
+        wiring.ports(), wanted, asked.get("bpmnProcessId"), pages.cut(asked, ORDER)
+    )
+    shown = Listed([_view(found) for found in listed.items], listed.total, listed.is_floor)
+    return pages.answer(shapes.INSTANCE_PAGE, asked, shown)
 
 
 @routes.route("/process-instances/{process_instance_key}", content_types=[])
@@ -78,6 +115,30 @@ def delete_process_instance_variable(process_instance_key: str, variable_name: s
     key, name = _key(process_instance_key), http.path_name(variable_name, "variableName")
     instances.delete_variable(wiring.ports(), key, name)
     return http.answer(204)
+
+
+@routes.route("/process-instances/{process_instance_key}/history", content_types=[])
+@errors_as(errors.error)
+def get_process_instance_history(process_instance_key: str) -> Response:
+    """getHistory: 200 and a page, the newest first, empty for a key that names nothing; 400."""
+    asked = http.query(routes.current_request, shapes.HISTORY_QUERY)
+    key = _key(process_instance_key)
+    cut = pages.cut(asked, BY_TIME)
+    listed, process = instances.get_history(wiring.ports(), key, cut)
+    rows = [HistoryView(row, key, process) for row in listed.items if process is not None]
+    return pages.answer(shapes.HISTORY_PAGE, asked, Listed(rows, listed.total))
+
+
+@routes.route("/process-instances/{process_instance_key}/incidents", content_types=[])
+@errors_as(errors.error)
+def get_process_instance_incidents(process_instance_key: str) -> Response:
+    """getIncidents: 200 and a page, empty for a key that names nothing; 400."""
+    asked = http.query(routes.current_request, shapes.INCIDENTS_QUERY)
+    is_resolved = {"resolved": True, "unresolved": False}.get(asked.get("state", ""))
+    listed = instances.get_incidents(
+        wiring.ports(), _key(process_instance_key), is_resolved, pages.cut(asked, BY_TIME)
+    )
+    return pages.answer(shapes.INCIDENT_PAGE, asked, listed)
 
 
 def _key(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Jobs by key: read, completed, failed (contracts/zenbpm.md section 1.5)."""
+"""Jobs: listed, read, completed, failed (contracts/zenbpm.md section 1.5)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,50 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
-from chalicelib.api.zenbpm import errors, shapes
+from chalicelib.api.zenbpm import errors, pages, shapes
+from chalicelib.api.zenbpm.pages import Order
 from chalicelib.engine.commands import FailJob
+from chalicelib.engine.state import JobState
 from chalicelib.operations import failures, jobs
+from chalicelib.store.lists import WantedJobs
+
+ORDER = Order(
+    {"createdAt": "created_at", "key": "key", "type": "type", "state": "state"},
+    default="key",
+    ascending=True,
+)
 
 routes = Blueprint(__name__)
+
+
+@routes.route("/jobs", content_types=[])
+@errors_as(errors.error)
+def get_jobs() -> Response:
+    """getJobs: 200 and a page; 400. Nothing is handed out."""
+    asked = http.query(routes.current_request, shapes.JOBS_QUERY)
+    key = asked.get("processInstanceKey")
+    wanted = WantedJobs(
+        instance_key=key,
+        scope=key,
+        type=asked.get("jobType"),
+        states=frozenset({JobState(asked["state"])}) if "state" in asked else None,
+        assignee=asked.get("assignee"),
+    )
+    listed = jobs.get_jobs(wiring.ports(), wanted, pages.cut(asked, ORDER))
+    return pages.answer(shapes.JOB_PARTITIONS, asked, listed)
+
+
+@routes.route("/process-instances/{process_instance_key}/jobs", content_types=[])
+@errors_as(errors.error)
+def get_process_instance_jobs(process_instance_key: str) -> Response:
+    """getProcessInstanceJobs: 200 and a page, empty for a key that names nothing (R15).
+
+    An instance's jobs are those of its subprocesses too, though they name these as theirs.
+    """
+    asked = http.query(routes.current_request, shapes.PAGE_QUERY)
+    key = http.path_key(process_instance_key, "processInstanceKey")
+    listed = jobs.get_process_instance_jobs(wiring.ports(), key, pages.cut(asked, ORDER))
+    return pages.answer(shapes.JOB_PAGE, asked, listed)
 
 
 @routes.route("/jobs/{job_key}", content_types=[])

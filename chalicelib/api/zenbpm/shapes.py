@@ -84,8 +84,8 @@ def partitioned_page_of(item: Object) -> Object:
 
 def _counts() -> dict[str, Field]:
     return {
-        "page": member(Whole(), lambda page: page.window.page),
-        "size": member(Whole(), lambda page: page.window.size),
+        "page": member(Whole(), lambda page: page.page),
+        "size": member(Whole(), lambda page: page.size),
         "count": member(Whole(), lambda page: len(page.items)),
         "totalCount": member(Whole(), lambda page: page.total),
     }
@@ -188,14 +188,14 @@ INSTANCES_QUERY: Mapping[str, Type] = {
 HISTORY_ROW = Object(
     "FlowElementHistory",
     {
-        "key": member(KEY, lambda row: row.key),
-        "processInstanceKey": member(KEY, lambda row: row.scope),
-        "createdAt": member(Moment(), lambda row: row.created_at),
-        "completedAt": member(Moment(), lambda row: row.completed_at, optional=True),
-        "elementId": member(Text(), lambda row: row.element_id),
-        "elementType": member(Text(), lambda row: row.element_type),
-        "inputVariables": member(Anything(), lambda row: row.inputs),
-        "outputVariables": member(Anything(), lambda row: row.outputs, optional=True),
+        "key": member(KEY, lambda view: view.row.key),
+        "processInstanceKey": member(KEY, lambda view: view.scope),
+        "createdAt": member(Moment(), lambda view: view.row.created_at),
+        "completedAt": member(Moment(), lambda view: view.completed_at, optional=True),
+        "elementId": member(Text(), lambda view: view.row.element_id),
+        "elementType": member(Text(), lambda view: view.element_type),
+        "inputVariables": member(Anything(), lambda view: view.row.inputs),
+        "outputVariables": member(Anything(), lambda view: view.row.outputs, optional=True),
     },
 )
 HISTORY_PAGE = page_of(HISTORY_ROW)
@@ -203,6 +203,27 @@ HISTORY_QUERY: Mapping[str, Type] = {
     **LONG_PAGE_QUERY,
     "sortBy": Choice(("createdAt",)),
     "sortOrder": ORDER,
+}
+
+INCIDENT = Object(
+    "Incident",
+    {
+        "key": member(KEY, lambda incident: incident.key),
+        "elementInstanceKey": member(KEY, lambda incident: incident.element_key),
+        "elementId": member(Text(), lambda incident: incident.element_id),
+        "processInstanceKey": member(KEY, lambda incident: incident.instance_key),
+        "message": member(Text(), lambda incident: incident.message),
+        "createdAt": member(Moment(), lambda incident: incident.created_at),
+        "resolvedAt": member(Moment(), lambda incident: incident.resolved_at, optional=True),
+        # A token is where it is: at its element instance.
+        "executionToken": member(KEY, lambda incident: incident.element_key),
+        "jobKey": member(KEY, lambda incident: incident.job_key, optional=True),
+    },
+)
+INCIDENT_PAGE = page_of(INCIDENT)
+INCIDENTS_QUERY: Mapping[str, Type] = {
+    **PAGE_QUERY,
+    "state": Choice(("resolved", "unresolved")),
 }
 
 # --- jobs --------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ of its own, a child, under the scope's own key (contracts/zenbpm.md section 9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from chalicelib.bpmn.model import Kind, Process
+from chalicelib.engine.element_types import ELEMENT_TYPES, SEQUENCE_FLOW
 from chalicelib.engine.state import (
     ElementInstance,
     Instance,
@@ -20,6 +21,7 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.json_text import JsonObject
+from chalicelib.store.rows import HistoryRow
 
 DEFAULT, SUBPROCESS = "default", "subprocess"
 ACTIVE, COMPLETED, TERMINATED, FAILED = "active", "completed", "terminated", "failed"
@@ -90,14 +92,46 @@ def variables_of(instance: Instance, scope: int) -> JsonObject:
 
 def token_state(element: ElementInstance) -> str:
     """Say how an element's token is; one whose job failed keeps waiting (section 2.2)."""
-    return TOKEN_FAILED if _is_stuck(element) else TOKEN_WAITS
+    return TOKEN_FAILED if element.is_stuck else TOKEN_WAITS
 
 
 def _state(root: Root, waiting: Iterable[ElementInstance]) -> str:
     if root.state is not InstanceState.ACTIVE:
         return _ENDED[root.state]
-    return FAILED if any(map(_is_stuck, waiting)) else ACTIVE
+    return FAILED if any(element.is_stuck for element in waiting) else ACTIVE
 
 
-def _is_stuck(element: ElementInstance) -> bool:
-    return element.incident is not None and element.job is None
+# What a state of ZenBPM's asks of a root: our states, and whether a token at the top is stuck.
+ASKED_STATES: Mapping[str | None, tuple[frozenset[InstanceState] | None, bool | None]] = {
+    None: (None, None),
+    ACTIVE: (frozenset({InstanceState.ACTIVE}), False),
+    FAILED: (frozenset({InstanceState.ACTIVE}), True),
+    COMPLETED: (frozenset({InstanceState.COMPLETED}), None),
+    TERMINATED: (frozenset({InstanceState.TERMINATING, InstanceState.TERMINATED}), None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryView:
+    """A row of the history, with what the model says of its element."""
+
+    row: HistoryRow
+    instance_key: int
+    process: Process
+
+    @property
+    def element_type(self) -> str:
+        """The kind of the element, or that it is a flow."""
+        if self.row.is_flow:
+            return SEQUENCE_FLOW
+        return ELEMENT_TYPES[self.process.elements[self.row.element_id].kind]
+
+    @property
+    def scope(self) -> int:
+        """The process instance, or the subprocess shown as one, that it happened in."""
+        return self.instance_key if self.row.scope is None else self.row.scope
+
+    @property
+    def completed_at(self) -> datetime | None:
+        """When it was left; what was interrupted or cancelled never was."""
+        return None if self.row.was_terminated else self.row.ended_at
