@@ -16,7 +16,7 @@ from chalicelib.engine.commands import (
     SetVariables,
 )
 from chalicelib.engine.limits import Limits
-from chalicelib.engine.state import InstanceState, JobState, RecordKey, Timer
+from chalicelib.engine.state import Incident, InstanceState, JobState, RecordKey, Timer
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.operations.advance import advance
 from chalicelib.ports import Settings
@@ -312,7 +312,7 @@ def test_a_model_that_makes_too_much_stops_with_an_incident_that_names_the_limit
     stage.wait(30)
 
     instance = stage.instance(key)
-    (incident,) = [record for record in instance.records.values() if hasattr(record, "error_type")]
+    (incident,) = [record for record in instance.records.values() if isinstance(record, Incident)]
     assert "bytes" in incident.message
     assert 1 == instance.root.incident_count
     assert InstanceState.ACTIVE == instance.root.state

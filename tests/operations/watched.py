@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chalicelib.ports import Ports
@@ -69,10 +69,11 @@ class Watched:
 def watched(ports: Ports) -> tuple[Ports, Watch]:
     """Put the table, the queues and the schedules of a bundle under one watch."""
     watch = Watch()
-    made: Any = [
-        Watched(name, getattr(ports, name), watch) for name in ("table", "queues", "schedules")
-    ]
-    return Ports(*made, ports.clock, ports.chance, ports.settings), watch
+    made: dict[str, Any] = {
+        name: Watched(name, getattr(ports, name), watch)
+        for name in ("table", "queues", "schedules")
+    }
+    return replace(ports, **made), watch
 
 
 def die() -> None:
