@@ -178,3 +178,7 @@ def _attach(options: argparse.Namespace) -> None:
         attach.use_stage(options.stage)
     else:
         attach.use_local(options.state_dir)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,6 +32,8 @@ CAPABILITIES: tuple[CapabilityType, ...] = (
 )
 POLL_S = 5.0  # how often a stack on AWS is looked at
 WAIT_MAX_S = 1_800.0  # a stack that is not done after half an hour never will be
+DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+DIGEST_TAG = "headrace:template"  # of the stack: the hash of the template it was made by
 NOTHING_TO_DO = ("didn't contain changes", "No updates are to be performed")
 FAILED = ("CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
 
@@ -46,7 +49,12 @@ class Deployer:
         self._session = session
         self._poll_s = poll_s
         self._cloudformation: CloudFormationClient = session.client("cloudformation")
-        self._s3: S3Client = session.client("s3")
+        self.has_changed = False  # what the last `deploy` did
+
+    @cached_property
+    def _s3(self) -> S3Client:
+        client: S3Client = self._session.client("s3")
+        return client
 
     def deploy(self, stage: str, template: Mapping[str, Any], code: Path) -> dict[str, str]:
         """Deploy the template with its code; return the stack's outputs.
@@ -62,17 +70,31 @@ class Deployer:
         return self._apply(stage, with_code(template, None))
 
     def _apply(self, stage: str, template: dict[str, Any]) -> dict[str, str]:
-        bucket = self._bucket(stage)
-        text = json.dumps(template, sort_keys=True, separators=(",", ":"))
-        key = self._upload(bucket, "templates/{}.json", text.encode())
         stack = stack_name(stage)
-        change_set = self._change_set(stack, stage, self._url(bucket, key))
-        if change_set is not None:
-            self._execute(stack, change_set)
+        text = json.dumps(template, sort_keys=True, separators=(",", ":")).encode()
+        digest = hashlib.sha256(text).hexdigest()
+        if not self._is_deployed(stack, digest):
+            bucket = self._bucket(stage)
+            key = self._upload(bucket, "templates/{}.json", text)
+            change_set = self._change_set(stack, stage, self._url(bucket, key), digest)
+            if change_set is not None:
+                self._execute(stack, change_set)
+                self.has_changed = True
         described = self._cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
         return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
 
-    def _change_set(self, stack: str, stage: str, url: str) -> str | None:
+    def _is_deployed(self, stack: str, digest: str) -> bool:
+        """Say whether the very same template was the last to be deployed, and came up."""
+        try:
+            found = self._cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+        except ClientError as error:
+            if _is_missing(error):
+                return False
+            raise
+        tags = {tag["Key"]: tag["Value"] for tag in found.get("Tags", [])}
+        return found["StackStatus"] in DEPLOYED and tags.get(DIGEST_TAG) == digest
+
+    def _change_set(self, stack: str, stage: str, url: str, digest: str) -> str | None:
         """Make a change set; return its ARN, or None if there is nothing to do."""
         client = self._cloudformation
         made = client.create_change_set(
@@ -82,6 +104,7 @@ class Deployer:
             TemplateURL=url,
             Capabilities=list(CAPABILITIES),
             Parameters=[{"ParameterKey": "Stage", "ParameterValue": stage}],
+            Tags=[{"Key": DIGEST_TAG, "Value": digest}],
         )
         try:
             self._wait("change_set_create_complete", ChangeSetName=made["Id"])
@@ -170,9 +193,13 @@ def _status(client: CloudFormationClient, stack: str) -> str | None:
     try:
         return client.describe_stacks(StackName=stack)["Stacks"][0]["StackStatus"]
     except ClientError as error:
-        if "does not exist" in str(error):
+        if _is_missing(error):
             return None
         raise
+
+
+def _is_missing(error: ClientError) -> bool:
+    return "does not exist" in str(error)
 
 
 def _reasons(client: CloudFormationClient, stack: str) -> str:

@@ -8,12 +8,14 @@ that wait for them, and requests are let in when one of our own has succeeded.
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import json
 import os
 import shutil
 import socket
 import tempfile
+import threading
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,7 @@ from chalicelib.local.emulator import (
 )
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
+from chalicelib.operations import sweep
 from infra import names
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
@@ -96,7 +99,8 @@ class Server:
         self._emulator.start(newest)
         self._deploy(template)
         self._probe()
-        _ring_all()
+        # Nothing waits for it: 5,000 open jobs take ten seconds, and are right without it as well.
+        threading.Thread(target=_ring_all, name="ring-all", daemon=True).start()
         if self._folder is not None:
             self._checkpointer = Checkpointer(self._folder, self._emulator.save)
             self._checkpointer.start()
@@ -120,6 +124,7 @@ class Server:
             self._folder.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+        gc.freeze()  # else the interpreter takes two seconds to look through all at its end
 
     def _bind(self) -> Front:
         options = self._options
@@ -166,7 +171,9 @@ class Server:
         import boto3  # noqa: PLC0415  after the environment is set
 
         assert self._front is not None and self._emulator is not None
-        api = stack.deploy(template, boto3.session.Session())
+        boto3.setup_default_session()  # the one that `wiring` makes its clients with
+        assert boto3.DEFAULT_SESSION is not None
+        api = stack.deploy(template, boto3.DEFAULT_SESSION)
         path = f"/_aws/execute-api/{api}/{names.API_STAGE}"
         self._front.open(Gateway(LOOPBACK, self._emulator.port, path))
 
@@ -223,6 +230,7 @@ def _reachable(url: str) -> str:
 
 
 def _ring_all() -> None:
-    from chalicelib.operations import sweep  # noqa: PLC0415
-
-    sweep.ring_all(wiring.ports())
+    """Make up for what a killed server, or the checkpoint it came up on, has forgotten."""
+    ports = wiring.ports()
+    sweep.release_holds(ports)
+    sweep.ring_all(ports)

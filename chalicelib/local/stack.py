@@ -39,8 +39,10 @@ def call_here(template: dict[str, Any], front: Front) -> None:
 
 def deploy(template: dict[str, Any], session: boto3.session.Session) -> str:
     """Deploy onto the emulator; return the id of the REST API."""
-    outputs = Deployer(session, poll_s=POLL_S).deploy_without_code(STAGE, template)
-    _complete(template, session)
+    deployer = Deployer(session, poll_s=POLL_S)
+    outputs = deployer.deploy_without_code(STAGE, template)
+    if deployer.has_changed:
+        _complete(template, session)
     return outputs["RestAPIId"]
 
 

@@ -1,0 +1,187 @@
+"""The template: accepted by CloudFormation's linter, as narrow as it can be, and ours alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cfnlint.api  # type: ignore[import-untyped]
+import pytest
+
+from chalicelib.ports import HISTORY, LIVE
+from chalicelib.store import table
+from infra import names, package, policies
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def template() -> Json:
+    return package.build_template()
+
+
+def of_type(template: Json, kind: str) -> Iterator[tuple[str, Json]]:
+    return (
+        (name, resource)
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == kind
+    )
+
+
+@pytest.mark.filterwarnings("ignore")  # the linter's own
+def test_cfn_lint_accepts_it(template: Json) -> None:
+    found = cfnlint.api.lint_all(json.dumps(template))
+
+    told = [f"{match.rule.id}: {match.message}" for match in found]
+    assert [] == [each for each in told if not each.startswith("I")]  # the command shows none
+
+
+def test_it_is_plain_json(template: Json) -> None:
+    assert template == json.loads(json.dumps(template))
+
+
+def test_every_function_is_named_after_its_stage(template: Json) -> None:
+    functions = dict(of_type(template, "AWS::Serverless::Function"))
+
+    assert functions.keys() == names.FUNCTION_NAMES.keys()
+    for name, function in functions.items():
+        assert {"Fn::Sub": names.FUNCTION_NAMES[name]} == function["Properties"]["FunctionName"]
+
+
+def test_every_function_has_a_role_and_a_log_group_of_its_own(template: Json) -> None:
+    functions = dict(of_type(template, "AWS::Serverless::Function"))
+
+    roles = [function["Properties"]["Role"]["Fn::GetAtt"][0] for function in functions.values()]
+
+    assert len(functions) == len(set(roles))
+    for name, role in zip(functions, roles, strict=True):
+        assert "AWS::IAM::Role" == template["Resources"][role]["Type"]
+        assert [f"{name}Logs"] == functions[name]["DependsOn"]
+
+
+def test_functions_that_send_may_be_part_of_a_loop(template: Json) -> None:
+    for name, function in of_type(template, "AWS::Serverless::Function"):
+        actions = {action for each in policies.statements(name) for action in each["Action"]}
+        sends = "sqs:SendMessage" in actions
+
+        assert ("Allow" if sends else None) == function["Properties"].get("RecursiveLoop"), name
+
+
+def test_every_function_ends_after_half_a_minute(template: Json) -> None:
+    for _, function in of_type(template, "AWS::Serverless::Function"):
+        assert 30 == function["Properties"]["Timeout"]
+
+
+@pytest.mark.parametrize(
+    ("function", "queue"), [("OnTimers", "TimersQueue"), ("OnCommands", "CommandsQueue")]
+)
+def test_a_queues_mapping_reports_each_failure_and_is_capped(
+    template: Json, function: str, queue: str
+) -> None:
+    events = template["Resources"][function]["Properties"]["Events"]
+
+    (event,) = events.values()
+    assert "SQS" == event["Type"]
+    assert {"Fn::Sub": f"${{{queue}.Arn}}"} == event["Properties"]["Queue"]
+    assert ["ReportBatchItemFailures"] == event["Properties"]["FunctionResponseTypes"]
+    assert 2 <= event["Properties"]["ScalingConfig"]["MaximumConcurrency"] <= 1_000
+
+
+def test_a_message_stays_hidden_longer_than_its_function_runs(template: Json) -> None:
+    for queue in ("TimersQueue", "CommandsQueue"):
+        assert template["Resources"][queue]["Properties"]["VisibilityTimeout"] > 30
+
+
+def test_the_sweep_runs_every_hour(template: Json) -> None:
+    (event,) = template["Resources"]["Sweep"]["Properties"]["Events"].values()
+
+    assert "rate(1 hour)" == event["Properties"]["Schedule"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "schema"),
+    [("LiveTable", table.TABLES[LIVE]), ("HistoryTable", table.TABLES[HISTORY])],
+)
+def test_the_tables_are_those_of_the_store(
+    template: Json, resource: str, schema: table.Schema
+) -> None:
+    properties = template["Resources"][resource]["Properties"]
+
+    indexes = properties.get("GlobalSecondaryIndexes", [])
+    assert list(schema.attributes) == [
+        each["AttributeName"] for each in properties["AttributeDefinitions"]
+    ]
+    assert [schema.pk, schema.sk] == [each["AttributeName"] for each in properties["KeySchema"]]
+    assert [(index.name, index.pk, index.sk) for index in schema.indexes] == [
+        (each["IndexName"], *(key["AttributeName"] for key in each["KeySchema"]))
+        for each in indexes
+    ]
+    assert all({"ProjectionType": "KEYS_ONLY"} == each["Projection"] for each in indexes)
+    assert schema.ttl == properties["TimeToLiveSpecification"]["AttributeName"]
+
+
+@pytest.mark.parametrize("resource", ["LiveTable", "HistoryTable"])
+def test_deleting_the_stack_deletes_no_data(template: Json, resource: str) -> None:
+    assert "Retain" == template["Resources"][resource]["DeletionPolicy"]
+
+
+@pytest.mark.parametrize("function", names.FUNCTION_NAMES)
+def test_no_right_reaches_beyond_the_stage(function: str) -> None:
+    for statement in policies.statements(function):
+        assert not any("*" in action for action in statement["Action"])
+        if statement["Action"] != ["sqs:ListQueues"]:  # which AWS cannot narrow
+            for resource in statement["Resource"]:
+                told = json.dumps(resource)
+                assert "Stage" in told or "ScheduleRole" in told
+
+
+def test_no_function_may_delete_or_change_what_is_deployed() -> None:
+    actions = {
+        action
+        for function in names.FUNCTION_NAMES
+        for statement in policies.statements(function)
+        for action in statement["Action"]
+    }
+
+    assert {
+        "dynamodb:DeleteTable",
+        "dynamodb:UpdateTable",
+        "sqs:DeleteQueue",
+        "sqs:PurgeQueue",
+        "sqs:SetQueueAttributes",
+        "scheduler:DeleteScheduleGroup",
+    }.isdisjoint(actions)
+
+
+def test_the_environment_names_what_the_template_makes(template: Json) -> None:
+    variables = template["Resources"]["APIHandler"]["Properties"]["Environment"]["Variables"]
+    made = {name: each["Properties"] for name, each in template["Resources"].items()}
+
+    assert made["LiveTable"]["TableName"] == variables["HEADRACE_TABLE"]
+    assert made["HistoryTable"]["TableName"] == variables["HEADRACE_HISTORY_TABLE"]
+    assert made["ScheduleGroup"]["Name"] == variables["HEADRACE_SCHEDULE_GROUP"]
+    role = made["ScheduleRole"]["RoleName"]["Fn::Sub"]
+    assert variables["HEADRACE_SCHEDULE_ROLE_ARN"]["Fn::Sub"].endswith(f":role/{role}")
+
+
+def test_the_laptop_resolves_names_as_cloudformation_would() -> None:
+    account = "123456789012"
+
+    environment = names.environment(stage="s", account=account, region="eu-west-1")
+
+    assert {
+        "HEADRACE_TABLE": "headrace-s",
+        "HEADRACE_HISTORY_TABLE": "headrace-s-history",
+        "HEADRACE_QUEUE_PREFIX": "headrace-s-",
+        "HEADRACE_SCHEDULE_GROUP": "headrace-s",
+        "HEADRACE_SCHEDULE_ROLE_ARN": f"arn:aws:iam::{account}:role/headrace-s-eu-west-1-schedules",
+    } == environment
+
+
+def test_the_api_is_of_one_region_and_one_stage() -> None:
+    config = json.loads((Path(package.ROOT) / ".chalice" / "config.json").read_text())
+
+    assert names.API_STAGE == config["api_gateway_stage"]
+    assert "REGIONAL" == config["api_gateway_endpoint_type"]
