@@ -44,6 +44,21 @@ def script_then_task(expression: str, type_: str = "work") -> bytes:
     )
 
 
+def timer_then_task(duration: str, type_: str = "work") -> bytes:
+    """A pause, then a task."""
+    return _document(
+        [
+            '<bpmn:startEvent id="start"/><bpmn:intermediateCatchEvent id="pause">',
+            f"<bpmn:timerEventDefinition><bpmn:timeDuration>{duration}</bpmn:timeDuration>",
+            "</bpmn:timerEventDefinition></bpmn:intermediateCatchEvent>",
+            f'<bpmn:serviceTask id="task"><bpmn:extensionElements><zeebe:taskDefinition '
+            f'type="{type_}"/></bpmn:extensionElements></bpmn:serviceTask>',
+            _flow("start", "pause"),
+            _flow("pause", "task"),
+        ]
+    )
+
+
 def typed_task(type_: str, retries: str = "3") -> bytes:
     """One task, whose type and retries may be expressions."""
     return _document(

@@ -1,0 +1,250 @@
+"""The net: what waits although its time has come is told so again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from chalicelib.delivery import commands, sweeps, timers
+from chalicelib.delivery.sweeps import Part
+from chalicelib.engine.limits import Limits
+from chalicelib.operations import sweep
+from chalicelib.operations.claims import Activation, activate
+from chalicelib.operations.handing_out import Claimant
+from chalicelib.operations.sweep import Swept
+from chalicelib.ports import Settings
+from chalicelib.store import jobs
+from chalicelib.store.jobs import Lock
+from tests.operations.models import timer_then_task, typed_task, wide_fork
+from tests.operations.stage import Stage
+from tests.operations.watched import fault, watched
+
+DAY_S = 86_400
+
+
+def test_a_job_whose_bell_was_lost_is_rung_again_after_a_day() -> None:
+    stage = Stage()
+    stage.create("one_task.bpmn")
+    stage.queues.lose(stage.queue("charge"))
+
+    stage.clock.move(DAY_S - 60)
+    assert Swept() == sweep.sweep_all(stage.ports)
+    stage.clock.move(120)
+    assert Swept(jobs=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    assert 1 == len(stage.activate("charge"))
+
+
+def test_a_job_that_nobody_works_on_is_rung_again_daily_as_a_routine() -> None:
+    stage = Stage()
+    key = stage.create("one_task.bpmn")
+    stage.clock.move(DAY_S + 60)
+
+    assert Swept(jobs=1) == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep.sweep_all(stage.ports)
+
+    assert 2 == stage.jobs_of(key)[0].ring
+    assert 1 == len(stage.activate("charge", max_jobs=10))
+    assert 1 == len(stage.bells(stage.jobs_of(key)[0]))
+
+
+def test_as_many_losses_are_counted_as_messages_are_missing() -> None:
+    stage = Stage()
+    stage.create(wide_fork(5))
+    received = stage.queues.receive(stage.queue("work"), 3, 30, 1)
+    stage.queues.delete(stage.queue("work"), [each.receipt for each in received])
+    stage.clock.move(DAY_S + 60)
+
+    assert Swept(jobs=5, mended=3) == sweep.sweep_all(stage.ports)
+    assert 5 == len(stage.activate("work", max_jobs=10))
+
+
+def test_jobs_that_are_locked_held_waiting_or_ended_are_left_alone() -> None:
+    stage = Stage()
+    day = timedelta(days=1)
+    for name in ("locked", "waiting", "held"):
+        stage.create(typed_task(name))
+    stage.create("one_task.bpmn")
+    stage.work("charge")
+    stage.clock.move(DAY_S)
+    activate(stage.ports, Activation("locked", Claimant("a", day)))
+    (waiting,) = stage.activate("waiting")
+    stage.fail(waiting, token=1, backoff=day)
+    hold(stage, "held")
+    stage.clock.move(3600)
+
+    assert Swept() == sweep.sweep_all(stage.ports)
+
+
+def hold(stage: Stage, type_: str) -> int:
+    """Let a client hold a job without an end; return the job's key."""
+    (job,) = stage.activate(type_)
+    stage.clock.move(30)
+    held = jobs.claim(stage.table, stage.job(job.key), Lock("p"), now=stage.clock.now())
+    assert isinstance(held, type(job))
+    return job.key
+
+
+def test_an_overdue_timer_fires() -> None:
+    stage = Stage()
+    key = stage.create(timer_then_task("PT10S"))
+    stage.queues.lose(timers.QUEUE)
+
+    stage.clock.move(10 + 299)
+    assert Swept() == sweep.sweep_all(stage.ports)
+    stage.clock.move(2)
+    assert Swept(timers=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    stage.pump()
+    assert ["work"] == [job.type for job in stage.jobs_of(key)]
+
+
+def halted(stage: Stage) -> int:
+    definition = stage.deploy("parallel_join.bpmn")
+    whole, (stage.ports, watch) = stage.ports, watched(stage.ports)
+    watch.after["table.transact", 1] = lambda: watch.before.update({("table.get", 1): fault})
+    key = stage.create(definition)
+    stage.ports = whole
+    return key
+
+
+def test_an_agenda_that_nobody_touches_is_continued() -> None:
+    stage = Stage(Settings(limits=Limits(moves_max=2)))
+    key = halted(stage)
+    stage.queues.lose(commands.QUEUE)
+
+    stage.clock.move(299)
+    assert Swept() == sweep.sweep_all(stage.ports)
+    stage.clock.move(2)
+    assert Swept(agendas=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    stage.wait(30)
+    assert not stage.instance(key).root.agenda
+    assert Swept() == sweep.sweep_all(stage.ports)
+
+
+def test_a_job_that_is_changed_while_it_is_rung_for_is_left_to_whoever_did() -> None:
+    stage = Stage()
+    key = stage.create("one_task.bpmn")
+    (job,) = stage.jobs_of(key)
+    stage.clock.move(DAY_S + 60)
+    whole, (stage.ports, watch) = stage.ports, watched(stage.ports)
+
+    def claim_meanwhile() -> None:
+        other = Stage.__new__(Stage)
+        other.ports = whole
+        other.claim(job.key)
+
+    watch.before["table.write", 1] = claim_meanwhile
+
+    assert 0 == sweep.sweep_all(stage.ports).jobs
+    assert "a" == stage.job(job.key).owner
+
+
+def test_a_sweep_goes_on_from_its_cursor_until_its_segment_ends() -> None:
+    stage = Stage()
+    definition = stage.deploy(wide_fork(30))
+    for _ in range(10):
+        stage.create(definition, text="x" * 6_000)
+    stage.queues.lose(stage.queue("work"))
+    stage.queues.lose(commands.QUEUE)
+    stage.clock.move(DAY_S + 60)
+    began = stage.clock.now()
+    ports, watch = watched(stage.ports)
+    watch.after.update({("table.scan", n): lambda: stage.clock.move(16) for n in range(1, 99)})
+
+    part, rung = Part(0, 1, began), 0
+    while True:
+        rung += sweep.sweep_part(ports, part).jobs
+        rest = stage.queues.bodies(commands.QUEUE)
+        if not rest:
+            break
+        part = sweeps.from_text(rest[0])
+        stage.queues.lose(commands.QUEUE)
+
+    assert 300 == rung
+    assert watch.counts["table.scan"] > 1
+
+
+def test_a_sweep_begins_once_for_each_segment() -> None:
+    stage = Stage()
+
+    sweep.begin(stage.ports)
+
+    parts = [sweeps.from_text(body) for body in stage.queues.bodies(commands.QUEUE)]
+    assert [Part(n, sweep.SEGMENTS, stage.clock.now()) for n in range(sweep.SEGMENTS)] == parts
+
+
+# --- ring all ----------------------------------------------------------------------------------
+
+
+def test_ringing_all_makes_good_for_every_message_that_was_lost() -> None:
+    stage = Stage(Settings(limits=Limits(moves_max=2)))
+    stage.create(timer_then_task("PT10S"))
+    stage.create(typed_task("locked"))
+    stage.create(typed_task("waiting"))
+    stage.wait(10)
+    (locked,) = stage.activate("locked")
+    (waiting,) = stage.activate("waiting")
+    stage.fail(waiting, token=1, backoff=timedelta(seconds=60))
+    left = halted(stage)
+    due_later = stage.create(timer_then_task("PT20S"))
+    for queue in [*stage.queues.names(), timers.QUEUE, commands.QUEUE]:
+        stage.queues.lose(queue)
+
+    swept = sweep.ring_all(stage.ports)
+
+    assert (3, 1, 1, 0) == (swept.jobs, swept.timers, swept.agendas, swept.mended)
+    stage.wait(20)
+    assert not stage.instance(left).root.agenda
+    assert 1 == len(stage.jobs_of(due_later))
+    assert 2 == len(stage.activate("work", max_jobs=10))
+    stage.wait(40)
+    assert [locked.key] == [job.key for job in stage.activate("locked", wait_s=5)]
+    assert [waiting.key] == [job.key for job in stage.activate("waiting", wait_s=5)]
+
+
+def test_ringing_all_twice_hands_out_each_job_once() -> None:
+    stage = Stage()
+    stage.create(wide_fork(5))
+
+    sweep.ring_all(stage.ports)
+    sweep.ring_all(stage.ports)
+
+    assert 5 == len(stage.activate("work", max_jobs=50))
+    assert [] == stage.activate("work", max_jobs=50)
+
+
+def test_ringing_all_leaves_holds_and_ended_jobs_alone() -> None:
+    stage = Stage()
+    stage.create(typed_task("held"))
+    hold(stage, "held")
+    stage.create("one_task.bpmn")
+    stage.work("charge")
+
+    assert Swept() == sweep.ring_all(stage.ports)
+
+
+# --- holds -------------------------------------------------------------------------------------
+
+
+def test_a_hold_is_freed_and_its_job_handed_out_again() -> None:
+    stage = Stage()
+    stage.create(typed_task("held"))
+    key = hold(stage, "held")
+    stage.clock.move(DAY_S)
+    assert [] == stage.activate("held")
+
+    assert 1 == sweep.release_holds(stage.ports)
+
+    assert [key] == [job.key for job in stage.activate("held")]
+
+
+def test_only_holds_of_the_client_that_is_named_are_freed() -> None:
+    stage = Stage()
+    stage.create(typed_task("held"))
+    hold(stage, "held")
+    stage.create(typed_task("locked"))
+    stage.activate("locked")
+
+    assert 0 == sweep.release_holds(stage.ports, owner="q")
+    assert 1 == sweep.release_holds(stage.ports, owner="p")
