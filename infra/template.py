@@ -40,6 +40,7 @@ def extension() -> Json:
         **_log_groups(),
         **_alarms(),
         **{function: _function(function) for function in names.FUNCTION_NAMES},
+        "RestAPI": _rest_api(),
     }
     return {
         "Description": "Headrace: a BPMN workflow engine with no servers",
@@ -241,3 +242,34 @@ _MAPPINGS = {
     names.TIMERS: ("OnTimersSqsEventSource", "TimersQueue"),
     names.COMMANDS: ("OnCommandsSqsEventSource", "CommandsQueue"),
 }
+
+
+# What API Gateway answers itself, and the code it has there. Without these it would be worded
+# otherwise than everything else, and a page of another origin could not read it.
+GATEWAY_RESPONSES = {
+    "REQUEST_TOO_LARGE": "PAYLOAD_TOO_LARGE",
+    "DEFAULT_4XX": "$context.error.responseType",
+    "DEFAULT_5XX": "ERROR",
+}
+
+
+def _rest_api() -> Json:
+    """Bodies reach the API's function byte for byte, and the gateway's own errors have a shape.
+
+    As text they would have bytes that are not UTF-8 replaced on the way. Chalice says the same in
+    the API's definition, which the emulator does not read.
+    """
+    properties: Json = {
+        "BinaryMediaTypes": ["*/*"],
+        "GatewayResponses": {
+            response: {
+                "ResponseParameters": {"Headers": {"Access-Control-Allow-Origin": "'*'"}},
+                "ResponseTemplates": {
+                    "application/json": f'{{"code": "{code}", '
+                    '"message": $context.error.messageString}'
+                },
+            }
+            for response, code in GATEWAY_RESPONSES.items()
+        },
+    }
+    return {"Properties": properties}

@@ -143,7 +143,7 @@ def query(request: Request, parameters: Mapping[str, Type]) -> dict[str, Any]:
 
 def path_key(text: str, name: str, kind: Type = INT64) -> int:
     """Return a key out of the path. Raises: Rejected if it is no int64."""
-    key: int = parameter(text, name, "path", kind)
+    key: int = parameter(path_name(text, name), name, "path", kind)
     return key
 
 

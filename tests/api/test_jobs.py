@@ -75,7 +75,13 @@ def test_a_key_that_names_no_job_is_404_each_time(client: Client, key: str) -> N
             assert "not found" in answer.json["message"]
 
 
-@pytest.mark.parametrize("key", ["x", "1.0", "9223372036854775808", "1e3", "%20"])
+def test_a_key_may_be_percent_encoded(client: Client, key: int) -> None:
+    encoded = "".join(f"%{ord(digit):02X}" for digit in str(key))
+
+    assert key == client.get(f"/v1/jobs/{encoded}").json["key"]
+
+
+@pytest.mark.parametrize("key", ["%FF", "x", "1.0", "9223372036854775808", "1e3", "%20"])
 def test_a_key_that_is_no_int64_is_400(client: Client, key: str) -> None:
     answer = client.get(f"/v1/jobs/{key}")
 
