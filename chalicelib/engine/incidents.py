@@ -22,6 +22,7 @@ from chalicelib.engine.commands import (
     ResolveIncident,
 )
 from chalicelib.engine.draft import Draft, Given
+from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import (
@@ -30,6 +31,7 @@ from chalicelib.engine.state import (
     Instance,
     Job,
     JobState,
+    RecordKey,
     Stage,
     Timer,
 )
@@ -54,7 +56,7 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
         raise Rejected(Reason.INVALID_STATE, f"incident {incident.key} is already resolved")
     _check_bounds(draft, command)
     element = draft.live[incident.element_key]
-    if incident.stage is Stage.WORKING:
+    if incident.stage is Stage.WORKING and incident.job_key is not None:
         _restart_job(draft, incident, command)
     elif element.job is not None:
         if command.retries is not None:
@@ -143,7 +145,7 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
     node = draft.plan.nodes[element.element_id]
     match incident.stage:
         case Stage.WORKING:
-            pass  # the job goes on
+            _ring_again(draft, element)
         case Stage.ENTERING:
             if incident.error_type == ErrorType.EXECUTION_LIMIT:
                 draft.element_count = 1  # as far again
@@ -157,6 +159,15 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
                 stop(draft, element, stuck, incident.job_key)
         case _:
             assert_never(incident.stage)
+
+
+def _ring_again(draft: Draft, element: ElementInstance) -> None:
+    """Owe the messages of an element's timers again: one may have come in vain meanwhile."""
+    draft.need(RecordKey(Timer, key) for key in element.timers)
+    for key in element.timers:
+        timer = draft.find(Timer, key)
+        if timer is not None:
+            draft.emit(SetTimer(draft.key, key, timer.due, draft.version))
 
 
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
@@ -203,9 +214,15 @@ def limit_turn(
         stop(draft, _stopped_move(draft), stuck)
     else:
         element = _element_of(draft, command)
-        if element is not None:
+        if element is not None and not _is_stopped(draft, element):
             stop(draft, element, Stuck(ErrorType.SIZE_LIMIT, message, Stage.WORKING))
     return draft.turn(goes_on=moves.goes_on(draft))
+
+
+def _is_stopped(draft: Draft, element: ElementInstance) -> bool:
+    """Say whether an element has such an incident already, from an earlier try."""
+    incident = None if element.incident is None else draft.find(Incident, element.incident)
+    return incident is not None and incident.error_type == ErrorType.SIZE_LIMIT
 
 
 def _stopped_move(draft: Draft) -> ElementInstance:

@@ -9,6 +9,7 @@ A flow is named after its ends (`x-a`). Values are written as in XML: FEEL start
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 NAMESPACES = (
@@ -51,7 +52,7 @@ def _flows(text: str) -> str:
             inner = f"<conditionExpression>={escape(condition.strip())}</conditionExpression>"
         made += [
             f'<sequenceFlow id="{a}-{b}" sourceRef="{a}" targetRef="{b}">{inner}</sequenceFlow>'
-            for a, b in zip(ids, ids[1:], strict=False)
+            for a, b in pairwise(ids)
         ]
     return "".join(made)
 

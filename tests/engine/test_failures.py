@@ -107,8 +107,8 @@ def test_a_job_that_waits_for_nobody_cannot_fail(state: JobState) -> None:
         found = refusal(ended, **request)
         assert Reason.INVALID_STATE == found.reason
         assert (
-            f"failed to fail job 7: job no longer waits for a worker or an operator: job 7 is already {state}"
-            == found.message
+            "failed to fail job 7: job no longer waits for a worker or an operator: "
+            f"job 7 is already {state}" == found.message
         )
 
 
