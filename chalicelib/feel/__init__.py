@@ -7,6 +7,7 @@ every cold start. Values are named tuples instead.
 from __future__ import annotations
 
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
+from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.expression import Expression, parse, parse_unary_tests
 from chalicelib.feel.names import Names
 from chalicelib.feel.profile import Profile
@@ -35,6 +36,7 @@ __all__ = [
     "DateAndTime",
     "DayTimeDuration",
     "Duration",
+    "Evaluation",
     "Expression",
     "FeelError",
     "FeelSyntaxError",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from decimal import getcontext, setcontext
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -14,13 +13,13 @@ from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, Warn
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.limits import CACHE_MAX
 from chalicelib.feel.names import Names
-from chalicelib.feel.numbers import CONTEXT
 from chalicelib.feel.parser import Parser
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.temporal import DateAndTime
 from chalicelib.feel.values import Value
 
 _NO_NAMES = Names()
+_NO_SLOTS: list[Value] = []  # of all expressions that bind nothing; nobody writes to it
 
 
 class Expression:
@@ -68,9 +67,8 @@ class Expression:
         Raises: FeelError if an `assert` of the model fails or a limit is passed.
         """
         moment = None if now is None else DateAndTime.of_datetime(now)
-        run = Evaluation(variables, [None] * self._size, warnings, moment, random_bits)
-        outside = getcontext()
-        setcontext(CONTEXT)
+        slots = [None] * self._size if self._size else _NO_SLOTS
+        run = Evaluation(variables, slots, warnings, moment, random_bits)
         try:
             return self._closure(run)
         except RecursionError:
@@ -78,8 +76,6 @@ class Expression:
         except ArithmeticError as error:
             run.warn(WarningType.INVALID_TYPE, f"a number is out of range: {error}")
             return None
-        finally:
-            setcontext(outside)
 
 
 def parse(text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] = ()) -> Expression:

@@ -24,7 +24,7 @@ _Reads = dict[str, Callable[[Value], Value]]
 
 def _second_of(nanos: int) -> Decimal:
     whole, rest = divmod(nanos, NANOS_PER_SECOND)
-    return Decimal(whole % 60) + Decimal(rest) / NANOS_PER_SECOND if rest else Decimal(whole % 60)
+    return Decimal(f"{whole % 60}.{rest:09}") if rest else Decimal(whole % 60)
 
 
 def _offset(value: Time | DateAndTime) -> DayTimeDuration | None:
@@ -42,12 +42,12 @@ def _timezone(value: Time | DateAndTime) -> str | None:
 def _part(nanos: int, unit: int, size: int) -> Decimal:
     """Give one unit of a duration, with the duration's sign."""
     amount = Decimal(abs(nanos) // unit % size)
-    return -amount if nanos < 0 and amount else amount
+    return amount.copy_negate() if nanos < 0 and amount else amount
 
 
 def _seconds(value: DayTimeDuration) -> Decimal:
     amount = _second_of(abs(value.nanos))
-    return -amount if value.nanos < 0 and amount else amount
+    return amount.copy_negate() if value.nanos < 0 and amount else amount
 
 
 _HOUR = 3600 * NANOS_PER_SECOND

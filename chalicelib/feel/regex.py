@@ -14,9 +14,12 @@ from functools import lru_cache
 
 from chalicelib.feel.errors import FeelError
 from chalicelib.feel.limits import PATTERN_INPUT_MAX, PATTERN_MAX, STRING_MAX
-from chalicelib.feel.regex_syntax import InvalidPattern, translate
 
 _FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE}
+# Signs, `\\d`, and plain classes, with simple quantifiers behind them; the same everywhere.
+_PLAIN = re.compile(
+    r"(?:(?:[\w @%_,;:!=<>/'\"~-]|\\[d.]|\[(?:[a-zA-Z0-9]-[a-zA-Z0-9]|\w)+\])[*+?]?)*"
+)
 _REFERENCE = re.compile(r"\\(.)|\$(\d+)|([\\$])", re.DOTALL)
 
 
@@ -74,8 +77,12 @@ def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
     for flag in flags:
         options |= _FLAGS.get(flag, 0)
     try:
-        return re.compile(translate(pattern, flags), options)
-    except (InvalidPattern, re.error, RecursionError, OverflowError):
+        if _PLAIN.fullmatch(pattern) is None or "x" in flags:
+            from chalicelib.feel.regex_syntax import translate  # noqa: PLC0415 - few need it
+
+            pattern = translate(pattern, flags)
+        return re.compile(pattern, options)
+    except (ValueError, re.error, RecursionError, OverflowError):
         return None
 
 

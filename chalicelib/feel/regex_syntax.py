@@ -16,7 +16,7 @@ _SIMPLE = {"n": "\n", "r": "\r", "t": "\t"}
 _CLASSES = "sSdDwWiIcC"
 
 
-class InvalidPattern(Exception):
+class InvalidPattern(ValueError):
     """The pattern is none of XPath's."""
 
 
@@ -52,7 +52,7 @@ class _Translator:
         self.flags = flags
         self.index = 0
         self.groups = 0  # opened so far
-        self.open: list[int] = []  # the numbers of those not closed; 0 for one without number
+        self.unclosed: list[int] = []  # the numbers of those not closed; 0 for one without number
         self.output: list[str] = []
 
     def whole(self) -> str:
@@ -60,7 +60,7 @@ class _Translator:
         while self.index < len(self.pattern):
             self._atom()
             self._quantifier()
-        if self.open:
+        if self.unclosed:
             raise InvalidPattern("a group is not closed")
         return "".join(self.output)
 
@@ -102,13 +102,13 @@ class _Translator:
             raise InvalidPattern("an unknown kind of group")
         if opening == "(":
             self.groups += 1
-        self.open.append(self.groups if opening == "(" else 0)
+        self.unclosed.append(self.groups if opening == "(" else 0)
         self.output.append(opening)
 
     def _close_group(self) -> None:
-        if not self.open:
+        if not self.unclosed:
             raise InvalidPattern("a group is closed that was not opened")
-        self.open.pop()
+        self.unclosed.pop()
         self.index += 1
         self.output.append(")")
 
@@ -131,7 +131,7 @@ class _Translator:
         """Refer to a closed group, by as many digits as there are groups."""
         while len(digits) > 1 and int(digits) > self.groups:
             digits = digits[:-1]
-        if int(digits) > self.groups or int(digits) in self.open:
+        if int(digits) > self.groups or int(digits) in self.unclosed:
             raise InvalidPattern(f"no group {digits} to refer back to")
         self.index += 1 + len(digits)
         self.output.append(f"(?:\\{digits})")

@@ -5,7 +5,6 @@ Source: DMN 1.5 section 10.3.4.1 (`string`).
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import Any
 
@@ -58,6 +57,8 @@ def to_json_text(value: Value) -> str:
 
 def from_json_text(text: str) -> Value:
     """Read JSON; null if it is none."""
+    import json  # noqa: PLC0415 - few expressions read or write JSON
+
     try:
         return json.loads(
             text,
@@ -113,9 +114,21 @@ def _json(value: Any) -> str:
     if type(value) is list:
         return "[" + ",".join(map(_json, value)) + "]"
     if type(value) is dict:
-        entries = (f"{json.dumps(key)}:{_json(entry)}" for key, entry in value.items())
+        entries = (f"{_json(key)}:{_json(entry)}" for key, entry in value.items())
         return "{" + ",".join(entries) + "}"
-    return json.dumps(value)
+    if type(value) is str:
+        return '"' + value.translate(_ESCAPES) + '"'
+    return _WORDS[value]
+
+
+_WORDS = {None: "null", True: "true", False: "false"}
+_ESCAPES = {code: f"\\u{code:04x}" for code in range(0x20)} | {
+    0x22: '\\"',
+    0x5C: "\\\\",
+    0x0A: "\\n",
+    0x0D: "\\r",
+    0x09: "\\t",
+}
 
 
 def _refuse(constant: str) -> None:

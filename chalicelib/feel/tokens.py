@@ -34,7 +34,6 @@ _TOKEN = re.compile(
 _KEY = re.compile(rf"([^{NOT_START}](?:[^{NOT_PART}]|[{SIGNS}{SPACE}])*):")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{6})|(?s:(.)))")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _CODE_POINTS = 0x110000
 
 
@@ -176,7 +175,7 @@ def string_of(word: str) -> str:
     if "\\" not in word:
         return word[1:-1]
     text = _ESCAPE.sub(_unescape, word[1:-1])
-    if _SURROGATE.search(text):
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 

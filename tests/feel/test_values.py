@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -111,11 +112,11 @@ def test_an_expression_cannot_be_changed() -> None:
 
 
 def test_the_callers_decimal_context_is_left_alone() -> None:
-    import decimal
-
     with decimal.localcontext() as context:
         context.prec = 5
         value("1 / 3")
+        assert Decimal("30.123456789") == value('@"10:20:30.123456789".second')
+        assert Decimal("1234567") == value("x", {"x": 1234567})
         value("1 / 0")
 
         assert Decimal("0.33333") == Decimal(1) / Decimal(3)

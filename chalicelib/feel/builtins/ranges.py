@@ -9,20 +9,22 @@ Source: DMN 1.5 section 10.3.4.9 and table 78.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from chalicelib.feel import comparison
 from chalicelib.feel.builtins.signature import Builtin
 from chalicelib.feel.values import Range, Value
 
 
-class _Bounds(NamedTuple):
+class _Bounds:
     """The ends of a point or range; an end is unbounded if it has no value."""
 
-    start: Value
-    end: Value
-    starts_in: bool
-    ends_in: bool
+    __slots__ = ("end", "ends_in", "start", "starts_in")
+
+    def __init__(self, start: Value, end: Value, starts_in: bool, ends_in: bool) -> None:
+        self.start = start
+        self.end = end
+        self.starts_in = starts_in
+        self.ends_in = ends_in
 
 
 _Relation = Callable[[_Bounds, _Bounds], bool]

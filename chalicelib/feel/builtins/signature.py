@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from chalicelib.feel.errors import FeelError, WarningType
 from chalicelib.feel.evaluation import Evaluation
@@ -20,18 +20,30 @@ from chalicelib.feel.limits import STRING_MAX
 from chalicelib.feel.values import KINDS, Function, Kind, Value, kind_of
 
 _TYPES: dict[str, frozenset[type]] = {kind: frozenset((type_,)) for type_, kind in KINDS.items()}
+_CALLABLE: frozenset[type] = frozenset((Function,))
 _ANY = "any"
 
 
-class Parameter(NamedTuple):
-    """One parameter of a built-in function; `types` is empty if it takes anything."""
+class Parameter:
+    """One parameter of a built-in function.
 
-    name: str
-    kind: str
-    types: frozenset[type]
-    is_optional: bool = False
-    is_nullable: bool = False
-    many: str = ""
+    Shapes: written as in a signature; `types` is empty if it takes anything, `many` the sign
+        for any number of items.
+    """
+
+    __slots__ = ("is_nullable", "is_optional", "kind", "many", "name", "types")
+
+    def __init__(self, text: str) -> None:
+        name, _, kind = (part.strip() for part in text.partition(":"))
+        self.many = "..." if name.endswith("...") else "*" if name.endswith("*") else ""
+        self.is_optional = name.endswith("?")
+        self.name = name.rstrip("?.*")
+        self.is_nullable = kind.endswith("?")
+        self.kind = kind.rstrip("?") or _ANY
+        self.types: frozenset[type] = frozenset()
+        if self.kind != _ANY:
+            kinds = self.kind.split("|")
+            self.types = frozenset().union(*(_TYPES.get(part, _CALLABLE) for part in kinds))
 
 
 class Builtin:
@@ -59,14 +71,12 @@ class Builtin:
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters, read from the signature when they are first wanted."""
         inside = self.signature[len(self.name) + 1 : -1]
-        return tuple(_parameter(part) for part in inside.split(",") if part)
+        return tuple(Parameter(part) for part in inside.split(",") if part)
 
 
-class Plan(NamedTuple):
-    """How the arguments of one call, by their number and names, go to one row."""
-
-    row: Builtin
-    order: tuple[int, ...]  # for each parameter in turn, the place of its argument
+# How the arguments of one call, by their number and names, go to one row: the row, for each
+# parameter in turn the place of its argument, and the parameters if that is their own order.
+Plan = tuple[Builtin, tuple[int, ...], tuple[Parameter, ...] | None]
 
 
 class BuiltinFunction(Function):
@@ -96,8 +106,11 @@ class BuiltinFunction(Function):
             if type(value) is list or type(value) is str:
                 work += len(value) // 32
         run.spend(work)
-        for row, order in plans:
-            bound = _bind(row.parameters, order, values)
+        for row, order, direct in plans:
+            if direct is not None:
+                bound = _bind_directly(direct, values)
+            else:
+                bound = _bind(row.parameters, order, values)
             if bound is not None:
                 return self._compute(run, row, bound, offset)
         kinds = ", ".join(kind_of(value) for value in values)
@@ -121,28 +134,14 @@ class BuiltinFunction(Function):
         return result
 
 
-def _parameter(text: str) -> Parameter:
-    name, _, kind = (part.strip() for part in text.partition(":"))
-    many = name[-3:] if name.endswith("...") else name[-1:] if name.endswith("*") else ""
-    name = name.removesuffix(many) if many else name
-    is_nullable = kind.endswith("?")
-    kind = kind.rstrip("?") or _ANY
-    types: frozenset[type] = frozenset()
-    if kind != _ANY:
-        types = frozenset().union(*(_TYPES.get(part, _TYPES_OF_NONE) for part in kind.split("|")))
-    return Parameter(name.rstrip("?"), kind, types, name.endswith("?"), is_nullable, many)
-
-
-_TYPES_OF_NONE: frozenset[type] = frozenset((Function,))
-
-
 def _plan(row: Builtin, count: int, names: Sequence[str] | None) -> Plan | None:
     parameters = row.parameters
     if names is None:
         least = sum(not parameter.is_optional for parameter in parameters)
         if count < least or (count > len(parameters) and not _is_open(parameters)):
             return None
-        return Plan(row, tuple(range(count)))
+        is_direct = not any(parameter.many for parameter in parameters)
+        return row, tuple(range(count)), parameters[:count] if is_direct else None
     places = {name: place for place, name in enumerate(names)}
     if len(places) != count or not places.keys() <= {parameter.name for parameter in parameters}:
         return None
@@ -152,11 +151,26 @@ def _plan(row: Builtin, count: int, names: Sequence[str] | None) -> Plan | None:
             return None
     while order and order[-1] < 0:
         order.pop()
-    return Plan(row, tuple(order))
+    return row, tuple(order), None
 
 
 def _is_open(parameters: Sequence[Parameter]) -> bool:
     return bool(parameters) and bool(parameters[-1].many)
+
+
+def _bind_directly(parameters: tuple[Parameter, ...], values: list[Value]) -> list[Value] | None:
+    """Fit the values to as many parameters, in place; None if one of them does not fit."""
+    bound = values
+    for index, parameter in enumerate(parameters):
+        types = parameter.types
+        if types and type(values[index]) not in types:
+            value = _fit(parameter, values[index])
+            if value is _UNFIT:
+                return None
+            if bound is values:
+                bound = values.copy()  # the next row may want them as they were
+            bound[index] = value
+    return bound
 
 
 def _bind(

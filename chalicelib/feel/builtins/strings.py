@@ -5,7 +5,7 @@ Source: DMN 1.5 section 10.3.4.3; Camunda's documentation for those of feel-scal
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64
 from decimal import Decimal
 
 from chalicelib.feel import regex
@@ -75,14 +75,14 @@ def string_join(
 def from_base64(value: str) -> str | None:
     """Read base64 of UTF-8 text."""
     try:
-        return b64decode(value, validate=True).decode("utf-8")
+        return a2b_base64(value, strict_mode=True).decode("utf-8")
     except ValueError:
         return None
 
 
 def to_base64(value: str) -> str:
     """Write UTF-8 text as base64."""
-    return b64encode(value.encode("utf-8", "replace")).decode("ascii")
+    return b2a_base64(value.encode("utf-8", "replace"), newline=False).decode("ascii")
 
 
 FUNCTIONS = (

@@ -7,11 +7,15 @@ function a call means.
 
 from __future__ import annotations
 
+from decimal import getcontext, setcontext
+
 from chalicelib.feel import tree
 from chalicelib.feel.compiler import access, calls, forms, iteration, operators
 from chalicelib.feel.compiler.scope import Builder, Scope, Unit
-from chalicelib.feel.evaluation import Closure
+from chalicelib.feel.evaluation import Closure, Evaluation
+from chalicelib.feel.numbers import CONTEXT
 from chalicelib.feel.profile import Profile
+from chalicelib.feel.values import Value
 
 _BUILDERS: dict[type, Builder] = {
     tree.Literal: forms.build_literal,
@@ -45,4 +49,20 @@ def compile_tree(node: tree.Node, profile: Profile) -> tuple[Closure, int, froze
     """
     unit = Unit(profile, _BUILDERS)
     closure = Scope(unit).build(node)
+    if unit.computes:
+        closure = _in_context(closure)
     return closure, unit.size, frozenset(unit.free_names)
+
+
+def _in_context(closure: Closure) -> Closure:
+    """Set FEEL's decimal context once around an evaluation; what only compares needs none."""
+
+    def run_in_context(run: Evaluation) -> Value:
+        outside = getcontext()
+        setcontext(CONTEXT)
+        try:
+            return closure(run)
+        finally:
+            setcontext(outside)
+
+    return run_in_context

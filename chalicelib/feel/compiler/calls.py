@@ -95,6 +95,7 @@ def _build_external() -> Closure:
 
 def build_call(node: Call, scope: Scope) -> Closure:
     """A call: of a function value if the name is one, else of the built-in function."""
+    scope.unit.computes = True
     arguments = [scope.build(argument) for argument in node.arguments]
     if isinstance(node.callee, Name):
         name = node.callee.name

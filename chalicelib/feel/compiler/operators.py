@@ -35,6 +35,7 @@ Test = Callable[[Evaluation, Value], bool | None]
 
 def build_negation(node: Negation, scope: Scope) -> Closure:
     """`-operand` of a number or a duration."""
+    scope.unit.computes = True
     operand, offset = scope.build(node.operand), node.offset
 
     def run_negation(run: Evaluation) -> Value:
@@ -49,6 +50,7 @@ def build_negation(node: Negation, scope: Scope) -> Closure:
 
 def build_arithmetic(node: Arithmetic, scope: Scope) -> Closure:
     """A row of operations, each on the result of the one before."""
+    scope.unit.computes = True
     closure = scope.build(node.first)
     if len(node.rest) == 1:
         operator, operand, offset = node.rest[0]

@@ -18,14 +18,15 @@ ITEM = "item"
 
 
 class Unit:
-    """What one whole expression gathers: its slots and its free names."""
+    """What one whole expression gathers: its slots, its free names, whether it computes."""
 
-    __slots__ = ("builders", "free_names", "profile", "size")
+    __slots__ = ("builders", "computes", "free_names", "profile", "size")
 
     def __init__(self, profile: Profile, builders: dict[type, Builder]) -> None:
         self.profile = profile
         self.builders = builders
         self.size = 0
+        self.computes = False  # whether anything in it needs FEEL's decimal context
         self.free_names: set[str] = set()
 
 
