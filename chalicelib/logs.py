@@ -28,7 +28,11 @@ def logger() -> Logger:
     from aws_lambda_powertools import Logger  # noqa: PLC0415  (45 ms of a cold start)
 
     # Standard output belongs to `headrace serve`'s one line; Lambda collects both.
-    return Logger(service=SERVICE, logger_handler=logging.StreamHandler(sys.stderr))
+    made = Logger(service=SERVICE, logger_handler=logging.StreamHandler(sys.stderr))
+    # What our own modules log through Python's logging has the same form.
+    ours = logging.getLogger("chalicelib")
+    ours.handlers, ours.propagate = list(made.handlers), False
+    return made
 
 
 def about(**names: object) -> None:

@@ -97,7 +97,9 @@ def get_process_instances(
     return Listed(found, listed.total, listed.is_floor)
 
 
-def get_history(ports: Ports, key: int, cut: Cut) -> tuple[Listed[HistoryRow], Process | None]:
+def get_process_instance_history(
+    ports: Ports, key: int, cut: Cut
+) -> tuple[Listed[HistoryRow], Process | None]:
     """Return a page of what happened in an instance, and the process it followed.
 
     A key that names nothing has an empty history.
@@ -109,7 +111,9 @@ def get_history(ports: Ports, key: int, cut: Cut) -> tuple[Listed[HistoryRow], P
     return rows.list_history(ports.table, key, cut), process
 
 
-def get_incidents(ports: Ports, key: int, is_resolved: bool | None, cut: Cut) -> Listed[Incident]:
+def get_process_instance_incidents(
+    ports: Ports, key: int, is_resolved: bool | None, cut: Cut
+) -> Listed[Incident]:
     """Return a page of an instance's incidents, the newest first."""
     instance = instances.load(ports.table, key, None)
     if instance is None or key != instance.key:
@@ -129,13 +133,13 @@ def cancel_process_instance(ports: Ports, key: int) -> None:
     advance(ports, key, CancelInstance())
 
 
-def update_variables(ports: Ports, key: int, variables: JsonObject) -> None:
+def update_process_instance_variables(ports: Ports, key: int, variables: JsonObject) -> None:
     """Merge variables into an instance's own. Raises: Rejected, also TooLarge; Conflict."""
     _require_whole(ports, key)
     advance(ports, key, SetVariables(variables))
 
 
-def delete_variable(ports: Ports, key: int, name: str) -> None:
+def delete_process_instance_variable(ports: Ports, key: int, name: str) -> None:
     """Remove one of an instance's own variables. Raises: Rejected; Conflict."""
     _require_whole(ports, key)
     advance(ports, key, DeleteVariable(name))

@@ -100,7 +100,7 @@ def update_process_instance_variables(process_instance_key: str) -> Response:
     """updateProcessInstanceVariables: 204, merged; 400, 404, 409, 413."""
     key = _key(process_instance_key)
     body = http.json_body(routes.current_request, shapes.SET_VARIABLES)
-    instances.update_variables(wiring.ports(), key, body["variables"])
+    instances.update_process_instance_variables(wiring.ports(), key, body["variables"])
     return http.answer(204)
 
 
@@ -113,18 +113,18 @@ def update_process_instance_variables(process_instance_key: str) -> Response:
 def delete_process_instance_variable(process_instance_key: str, variable_name: str) -> Response:
     """deleteProcessInstanceVariable: 204; 404 for instance or variable, 409."""
     key, name = _key(process_instance_key), http.path_name(variable_name, "variableName")
-    instances.delete_variable(wiring.ports(), key, name)
+    instances.delete_process_instance_variable(wiring.ports(), key, name)
     return http.answer(204)
 
 
 @routes.route("/process-instances/{process_instance_key}/history", content_types=[])
 @errors_as(errors.error)
 def get_process_instance_history(process_instance_key: str) -> Response:
-    """getHistory: 200 and a page, the newest first, empty for a key that names nothing; 400."""
+    """getProcessInstanceHistory: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.HISTORY_QUERY)
     key = _key(process_instance_key)
     cut = pages.cut(asked, BY_TIME)
-    listed, process = instances.get_history(wiring.ports(), key, cut)
+    listed, process = instances.get_process_instance_history(wiring.ports(), key, cut)
     rows = [HistoryView(row, key, process) for row in listed.items if process is not None]
     return pages.answer(shapes.HISTORY_PAGE, asked, Listed(rows, listed.total))
 
@@ -132,10 +132,10 @@ def get_process_instance_history(process_instance_key: str) -> Response:
 @routes.route("/process-instances/{process_instance_key}/incidents", content_types=[])
 @errors_as(errors.error)
 def get_process_instance_incidents(process_instance_key: str) -> Response:
-    """getIncidents: 200 and a page, empty for a key that names nothing; 400."""
+    """getProcessInstanceIncidents: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.INCIDENTS_QUERY)
     is_resolved = {"resolved": True, "unresolved": False}.get(asked.get("state", ""))
-    listed = instances.get_incidents(
+    listed = instances.get_process_instance_incidents(
         wiring.ports(), _key(process_instance_key), is_resolved, pages.cut(asked, BY_TIME)
     )
     return pages.answer(shapes.INCIDENT_PAGE, asked, listed)

@@ -1,0 +1,108 @@
+"""One line per invocation says what it was about, and nothing a worker sent."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app import app
+from chalicelib import logs, wiring
+from chalicelib.ports import Item, ItemKey, Ports
+from tests.api.client import Client, LambdaContext
+from tests.api.driver import activate, create, one_task
+from tests.fakes.table import MemoryTable
+
+
+@pytest.fixture
+def lines() -> Iterator[list[dict[str, Any]]]:
+    """Collect what is logged, as it would be written."""
+    written: list[dict[str, Any]] = []
+    formatter: Any = logs.logger().handlers[0].formatter
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(json.loads(formatter.format(record)))
+
+    collector, logger = Collector(), logging.getLogger(logs.SERVICE)
+    logger.addHandler(collector)
+    yield written
+    logger.removeHandler(collector)
+
+
+def test_a_request_has_one_line(ports: Ports, lines: list[dict[str, Any]]) -> None:
+    Client(app).get("/v1/jobs/77")
+
+    (line,) = lines
+    assert {
+        "level": "INFO",
+        "message": "invocation",
+        "service": "headrace",
+        "request_id": "request-1",
+        "trigger": "http",
+        "method": "GET",
+        "route": "/v1/jobs/{job_key}",
+        "path": "/v1/jobs/77",
+        "status": 404,
+        "job_key": 77,
+    }.items() <= line.items()
+    assert 0 <= line["duration_ms"]
+
+
+def test_what_a_worker_sent_is_not_logged(
+    ports: Ports,
+    lines: list[dict[str, Any]],
+) -> None:
+    client = Client(app)
+    create(client, one_task(), {"card": "secret"})
+    (job,) = activate(client)
+    client.post(f"/v1/jobs/{job['key']}/complete", {"variables": {"pin": "secret"}})
+    client.post(f"/v1/jobs/{job['key']}/fail", {"message": "secret", "variables": {"a": "secret"}})
+
+    assert 5 == len(lines)
+    assert "secret" not in json.dumps(lines)
+    assert [job["key"]] == lines[2]["job_keys"]
+
+
+def test_a_fault_has_a_line_of_its_own_with_its_trace(
+    ports: Ports,
+    monkeypatch: pytest.MonkeyPatch,
+    lines: list[dict[str, Any]],
+) -> None:
+    broken = replace(ports, table=Broken())
+    monkeypatch.setattr(wiring, "ports", lambda: broken)
+
+    assert 500 == Client(app).get("/v1/jobs/77").status
+
+    fault, line = lines
+    assert ("ERROR", "RuntimeError", 77) == (
+        fault["level"],
+        fault["exception_name"],
+        fault["job_key"],
+    )
+    assert ("invocation", 500) == (line["message"], line["status"])
+
+
+def test_a_trigger_has_a_line_that_counts_its_records(
+    ports: Ports,
+    lines: list[dict[str, Any]],
+) -> None:
+    import app as doors  # noqa: PLC0415
+
+    event = {"Records": [{"messageId": "m", "body": "no timer", "receiptHandle": "r"}]}
+
+    assert {"batchItemFailures": []} == doors.on_timers(event, LambdaContext())
+
+    (line,) = [line for line in lines if line["message"] == "invocation"]
+    assert ("SQSEvent", 1, 0) == (line["trigger"], line["records"], line["failed_records"])
+
+
+class Broken(MemoryTable):
+    """A table that cannot be read."""
+
+    def get_many(self, keys: object) -> dict[ItemKey, Item]:
+        raise RuntimeError("the table is gone")

@@ -1,0 +1,104 @@
+"""The ports on AWS are made by name, once, and cost nothing before they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from chalicelib import wiring
+from chalicelib.settings import BadSetting
+from chalicelib.wiring import LazyClient, SystemChance, SystemClock
+
+ROOT = Path(__file__).parent.parent
+NAMES = {
+    "HEADRACE_TABLE": "headrace-test",
+    "HEADRACE_HISTORY_TABLE": "headrace-test-history",
+    "HEADRACE_QUEUE_PREFIX": "headrace-test-",
+    "HEADRACE_SCHEDULE_GROUP": "headrace-test",
+    "HEADRACE_SCHEDULE_ROLE_ARN": "arn:aws:iam::123456789012:role/schedules",
+}
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, value in NAMES.items():
+        monkeypatch.setenv(name, value)
+    wiring._ports.cache_clear()
+    yield
+    wiring._ports.cache_clear()
+
+
+def test_ports_are_made_once_by_the_names_in_the_environment(names: None) -> None:
+    assert wiring.ports() is wiring.ports()
+    assert wiring.clock is wiring.ports().clock
+
+
+@pytest.mark.parametrize("missing", sorted(NAMES))
+def test_a_missing_name_is_told(names: None, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.delenv(missing)
+
+    with pytest.raises(BadSetting, match=missing):
+        wiring.ports()
+
+
+def test_a_setting_that_makes_no_sense_stops_the_start(
+    names: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBS_MAX_RETRIES", "many")
+
+    with pytest.raises(BadSetting, match="JOBS_MAX_RETRIES"):
+        wiring.ports()
+
+
+def test_a_client_is_made_with_its_first_call_and_only_once() -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("client")
+        return "a client"
+
+    client = LazyClient(make)
+    assert [] == made
+
+    assert "A CLIENT" == client.upper()
+    assert 8 == client.__len__()
+    assert ["client"] == made
+
+
+def test_making_the_ports_makes_no_client(names: None) -> None:
+    code = (
+        "from chalicelib import wiring; wiring.ports(); import sys; print('boto3' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "False" == done.stdout.strip()
+
+
+def test_the_clock_tells_whole_milliseconds_in_utc() -> None:
+    now = SystemClock().now()
+
+    assert (UTC, 0) == (now.tzinfo, now.microsecond % 1_000)
+
+
+def test_the_clock_says_when_the_process_is_to_end() -> None:
+    clock = SystemClock()
+    assert not clock.is_stopping()
+
+    clock.stop()
+
+    assert clock.is_stopping()
+
+
+def test_chance_gives_ids_that_nobody_else_has() -> None:
+    chance = SystemChance()
+
+    assert 100 == len({chance.id() for _ in range(100)})
+    assert {32} == {len(chance.id())}
+    assert 0 <= chance.share() < 1
