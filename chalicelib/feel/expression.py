@@ -11,7 +11,7 @@ from chalicelib.feel import builtins
 from chalicelib.feel.compiler import compile_tree
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
-from chalicelib.feel.limits import CACHE_MAX
+from chalicelib.feel.limits import CACHE_MAX, CACHED_TEXT_MAX
 from chalicelib.feel.names import Names
 from chalicelib.feel.parser import Parser
 from chalicelib.feel.profile import Profile
@@ -85,11 +85,9 @@ def parse(text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] =
         expressions in one scope gives the same `Names` each time, and so shares the cache.
     Raises: FeelSyntaxError with the line and column, what was expected and what found.
     """
-    if not names:
-        return _parse(text, profile, _NO_NAMES)
-    if isinstance(names, Names):
-        return _parse(text, profile, names)
-    return _compile(text, profile, Names(names), is_tests=False)
+    if len(text) > CACHED_TEXT_MAX or not _are_shared(names):
+        return _compile(text, profile, Names.of(names), is_tests=False)
+    return _parse(text, profile, names if isinstance(names, Names) else _NO_NAMES)
 
 
 def parse_unary_tests(
@@ -100,11 +98,14 @@ def parse_unary_tests(
     Returns: an expression whose value is always true or false.
     Raises: FeelSyntaxError.
     """
-    if not names:
-        return _parse_tests(text, profile, _NO_NAMES)
-    if isinstance(names, Names):
-        return _parse_tests(text, profile, names)
-    return _compile(text, profile, Names(names), is_tests=True)
+    if len(text) > CACHED_TEXT_MAX or not _are_shared(names):
+        return _compile(text, profile, Names.of(names), is_tests=True)
+    return _parse_tests(text, profile, names if isinstance(names, Names) else _NO_NAMES)
+
+
+def _are_shared(names: Iterable[str]) -> bool:
+    """Tell whether others may parse with the same names: none at all, or a made set of them."""
+    return isinstance(names, Names) or not names
 
 
 @lru_cache(maxsize=CACHE_MAX)

@@ -99,7 +99,7 @@ def _entry_types(parser: Parser) -> tuple[tuple[str, FeelType], ...]:
     parser.advance()
     while parser.kind != ">":
         if entries:
-            parser.expect(",")
+            parser.separate(">")
         key = parser.key()
         if key is None:
             parser.fail("a name and ':'")
@@ -116,7 +116,7 @@ def _function_types(parser: Parser) -> tuple[FeelType, ...]:
     parser.advance()
     while parser.kind != ">":
         if types:
-            parser.expect(",")
+            parser.separate(">")
         types.append(read_type(parser))
     parser.advance()
     if parser.kind == "-":
@@ -189,7 +189,7 @@ def _bracketed(parser: Parser) -> Node:
     items: list[Node] = []
     while parser.kind != "]":
         if items:
-            parser.expect(",")
+            parser.separate("]")
         items.append(inside(parser))
         if parser.kind == ".." and len(items) == 1:
             return _range(parser, items[0], offset, start_included=True)
@@ -226,7 +226,7 @@ def _context(parser: Parser) -> Node:
     entries: list[tuple[str, Node]] = []
     while parser.kind != "}":
         if entries:
-            parser.expect(",")
+            parser.separate("}")
         key = parser.key()
         if key is None:
             parser.fail("a key and ':'")
@@ -282,7 +282,7 @@ def _function(parser: Parser) -> Node:
     parameters: list[Parameter] = []
     while parser.kind != ")":
         if parameters:
-            parser.expect(",")
+            parser.separate(")")
         name = parser.new_name(":", ",", ")")
         wanted = None
         if parser.kind == ":":

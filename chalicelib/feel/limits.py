@@ -14,3 +14,4 @@ STRING_MAX = 1_000_000  # characters of one string that an expression makes
 PATTERN_MAX = 2_000  # characters of a regular expression
 PATTERN_INPUT_MAX = 20_000  # characters a regular expression is applied to: `re` has no timeout
 CACHE_MAX = 2_048  # compiled expressions kept per container
+CACHED_TEXT_MAX = 4_000  # characters of one that is kept, so that the cache stays below 100 MB

@@ -40,6 +40,11 @@ class Names:
         for name in self._names:
             add(self.trie, name)
 
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """Give a set of names: the same one, if it is one already."""
+        return names if isinstance(names, Names) else cls(names)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

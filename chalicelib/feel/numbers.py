@@ -70,5 +70,11 @@ _WIDE = Context(prec=100_000, Emin=-999_999, Emax=999_999, traps=[])
 
 
 def format_number(value: Decimal) -> str:
-    """Write a number without an exponent and without trailing zeros."""
+    """Write a number without an exponent and without trailing zeros.
+
+    One whose magnitude no FEEL arithmetic can make keeps its exponent: it may have billions of
+    digits without.
+    """
+    if abs(value.adjusted()) > EXPONENT_MAX + DIGITS_MAX:
+        return str(value)
     return format(plain(value), "f")

@@ -255,7 +255,7 @@ def _call(parser: Parser, callee: Node) -> Node:
     keys: list[str] = []
     while parser.kind != ")":
         if arguments:
-            parser.expect(",")
+            parser.separate(")")
         key = parser.key() if parser.kind not in grammar.OPERANDS or keys else None
         if key is not None:
             keys.append(key)

@@ -71,7 +71,7 @@ def check_input(input_: str) -> None:
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
     """Translate and compile; None for a bad pattern or flag."""
-    if len(pattern) > PATTERN_MAX or not set(flags) <= {*_FLAGS, "x", "q"}:
+    if len(pattern) > PATTERN_MAX or not set(flags) <= {*_FLAGS, "x"}:
         return None
     options = re.RegexFlag(0)
     for flag in flags:

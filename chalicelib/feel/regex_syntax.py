@@ -22,8 +22,6 @@ class InvalidPattern(ValueError):
 
 def translate(pattern: str, flags: str) -> str:
     """Give the pattern as Python writes it. Raises: InvalidPattern."""
-    if "q" in flags:
-        return re.escape(pattern)
     if "x" in flags:
         pattern = _without_space(pattern)
     return _Translator(pattern, flags).whole()

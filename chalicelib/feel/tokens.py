@@ -78,6 +78,12 @@ class Tokens:
             self.fail(f"'{kind}'")
         self.advance()
 
+    def separate(self, closing: str) -> None:
+        """Go past the comma between two parts of what `closing` ends."""
+        if self.kind != ",":
+            self.fail(f"',' or '{closing}'")
+        self.advance()
+
     def fail(self, expected: str) -> NoReturn:
         """Raise a FeelSyntaxError at the token that is next."""
         found = "the end of the text" if self.kind == "end" else f"'{_short(self.word)}'"

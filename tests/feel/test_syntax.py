@@ -125,7 +125,7 @@ ERRORS = [
     ("1 +", 1, 4, "expected an expression, found the end of the text"),
     ("1 + )", 1, 5, "expected an expression, found ')'"),
     ("(1", 1, 3, "expected ')', found the end of the text"),
-    ("[1, 2", 1, 6, "expected ',', found the end of the text"),
+    ("[1, 2", 1, 6, "expected ',' or ']', found the end of the text"),
     ("a b", 1, 3, "expected an operator or the end, found 'b'"),
     ("1\n+ *", 2, 3, "expected an expression, found '*'"),
     ('"abc', 1, 1, "expected the end of a string"),

@@ -28,13 +28,9 @@ def greatest(items: list[Value]) -> Value:
     return _extreme(items, ">")
 
 
-def total(items: list[Value]) -> Value:
-    """Add numbers, or durations of one kind; null of an empty list."""
-    if not items:
-        return None
-    if _are_numbers(items):
-        return sum(items, ZERO)
-    return None
+def total(items: list[Value]) -> Decimal | None:
+    """Add numbers; null of an empty list."""
+    return sum(items, ZERO) if items and _are_numbers(items) else None
 
 
 def mean(items: list[Value]) -> Decimal | None:
