@@ -97,7 +97,7 @@ def test_a_command_comes_after_the_agenda() -> None:
         flows="start > a > x; x > a: i < 20; x > b",
     )
     game = play(xml, limits=Limits(moves_max=10))
-    game.turn(CreateInstance(1, 1, game.profile, {"i": 0}))  # type: ignore[dict-item]
+    game.turn(CreateInstance(1, 1, game.profile, {"i": 0}))
 
     turn = game.turn(CompleteJob(game.root.key + 1))
 

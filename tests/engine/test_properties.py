@@ -24,7 +24,7 @@ from chalicelib.engine.commands import (
 )
 from chalicelib.engine.effects import Ring, SetTimer
 from chalicelib.engine.limits import Limits
-from chalicelib.engine.state import Incident, InstanceState, Job, JobState
+from chalicelib.engine.state import Incident, InstanceState, Job, JobState, Timer
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
 from tests.engine import models as m
@@ -221,8 +221,6 @@ def of_type(turn: Any, kind: type[Any]) -> list[Any]:
 
 
 def all_timers(game: Play) -> set[Any]:
-    from chalicelib.engine.state import Timer
-
     return {key for turn in game.turns for key in turn.after.records if key.type is Timer}
 
 
