@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -283,21 +283,21 @@ def _put_chunks(store: Table, base: int, deployment: Deployment) -> None:
     chunks = [
         Put(table.chunk_key(key, prefix, number), {"bytes": chunk})
         for (key, prefix), text in texts.items()
-        for number, chunk in enumerate(_chunks(text))
+        for number, chunk in enumerate(pack(text))
     ]
     for put in chunks:
         store.write(put)
 
 
-def _chunks(text: bytes) -> Iterator[bytes]:
+def pack(text: bytes) -> list[bytes]:
+    """Compress a text into chunks that fit into items. Raises: TooLarge."""
     packed = zlib.compress(text)
     if len(packed) > CHUNKS_MAX * CHUNK_BYTES:
         raise TooLarge(
             f"expected a model of at most {CHUNKS_MAX * CHUNK_BYTES} bytes when compressed, "
             f"found {len(packed)}"
         )
-    for start in range(0, len(packed), CHUNK_BYTES):
-        yield packed[start : start + CHUNK_BYTES]
+    return [packed[at : at + CHUNK_BYTES] for at in range(0, len(packed), CHUNK_BYTES)]
 
 
 def _read_chunks(store: Table, key: int, prefix: str) -> bytes:

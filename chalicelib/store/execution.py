@@ -33,7 +33,6 @@ def to_text(root: Root) -> str:
         "elements": root.element_count,
         "incidents": root.incident_count,
         "next": root.next_offset,
-        "blocks": [] if root.blocks == (block_of(origin),) else root.blocks,
         "live": [_element_row(element, origin, began) for element in root.live.values()],
         "joins": [
             [scope - origin, gateway, f"{join.arrived:x}", dict(join.more)]
@@ -43,6 +42,8 @@ def to_text(root: Root) -> str:
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
     kept = {name: value for name, value in state.items() if value}
+    if root.blocks != (block_of(origin),):
+        kept["blocks"] = root.blocks
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
 

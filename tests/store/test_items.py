@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.engine.state import (
+    ElementInstance,
+    Failure,
+    Incident,
+    InstanceState,
+    Job,
+    JobState,
+    Join,
+    Move,
+    Profile,
+    Purge,
+    Record,
+    RecordKey,
+    RetryPolicy,
+    Root,
+    Stage,
+    Timer,
+    Variables,
+)
+from chalicelib.ports import Item, ItemKey
+from chalicelib.store import items, quotas
+from tests.store import samples
+from tests.store.samples import KEY, NOW
+
+# --- what records may hold ---------------------------------------------------------------------
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+KEYS = st.integers(KEY + 1, KEY + 5000)
+NUMBERS = st.integers(0, 2**40)
+TIMES = st.integers(0, 10**13 - 1).map(
+    lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
+)
+SPANS = st.integers(0, 10**9).map(lambda ms: timedelta(milliseconds=ms))
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20)
+JSON = st.recursive(
+    st.none() | st.booleans() | DECIMALS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(TEXTS, JSON, max_size=4) | st.just({"large": "x" * 520})
+SMALL = st.integers(0, 9)
+IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+MOVES = st.builds(Move, IDS, KEYS | st.just(KEY), st.none() | IDS, SMALL, st.just(0) | KEYS)
+JOINS = st.builds(Join, st.integers(0, 2**70), st.dictionaries(SMALL, st.integers(1, 5)))
+
+BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
+    "int": NUMBERS,
+    "str": TEXTS,
+    "bool": st.booleans(),
+    "datetime": TIMES,
+    "timedelta": SPANS,
+    "JsonObject": OBJECTS,
+    "Mapping[str, str]": st.dictionaries(TEXTS, TEXTS, max_size=3),
+    "InstanceState": st.sampled_from(InstanceState),
+    "JobState": st.sampled_from(JobState),
+    "Profile": st.sampled_from(Profile),
+    "Stage": st.sampled_from(Stage),
+    "RetryPolicy": st.lists(SPANS, max_size=3).map(lambda spans: RetryPolicy(tuple(spans))),
+    "tuple[int, ...]": st.lists(KEYS, max_size=3).map(tuple),
+}
+ELEMENTS = st.builds(
+    ElementInstance,
+    KEYS,
+    TEXTS,
+    KEYS | st.just(KEY),
+    TIMES,
+    st.integers(0, 5),
+    st.none() | KEYS,
+    st.lists(KEYS, max_size=2).map(tuple),
+    st.none() | KEYS,
+)
+BY_NAME: dict[str, st.SearchStrategy[Any]] = {
+    "key": KEYS,
+    "instance_key": st.just(KEY),
+    "number": st.integers(1, 99_999),
+    "live": st.lists(ELEMENTS, max_size=3).map(lambda each: {e.key: e for e in each}),
+    "joins": st.dictionaries(st.tuples(KEYS | st.just(KEY), TEXTS), JOINS, max_size=3),
+    "agenda": st.lists(MOVES, max_size=3).map(tuple),
+    "purges": st.lists(st.builds(Purge, KEYS, st.none() | MOVES), max_size=2).map(tuple),
+}
+
+
+def records(kind: type[Any]) -> st.SearchStrategy[Any]:
+    """Build any record of a type from the names and types of its fields."""
+    made: dict[str, st.SearchStrategy[Any]] = {}
+    for field in fields_of(kind):
+        plain = str(field.type).removesuffix(" | None")
+        one = BY_NAME[field.name] if field.name in BY_NAME else BY_TYPE[plain]
+        made[field.name] = st.none() | one if plain != field.type else one
+    return st.builds(kind, **made)
+
+
+def read_again(record: Record) -> Record | None:
+    stored = items.of_record(KEY, record)
+    whole = {place: item | {"pk": place.pk, "sk": place.sk} for place, item in stored.items()}
+    first = next(iter(whole.values()))
+    return items.to_record(first, whole)
+
+
+@given(st.one_of(*(records(kind) for kind in (Variables, Job, Timer, Incident, Failure))))
+def test_every_record_is_read_from_its_items_as_it_was(record: Record) -> None:
+    assert record == read_again(record)
+
+
+@given(records(Root).map(lambda root: replace(root, key=KEY)), OBJECTS)
+def test_every_root_is_read_from_its_item_as_it_was(root: Root, values: dict[str, Any]) -> None:
+    top = Variables(KEY, values)
+    item = items.of_root(root, top) | {"pk": f"I#{KEY}", "sk": "R"}
+
+    assert root == items.to_root(item)
+    assert items.inline_variables(item) in (top, None)
+
+
+def test_numbers_stay_digit_for_digit() -> None:
+    values = {"a": Decimal("1.50"), "b": Decimal("1E+400"), "c": Decimal("0.1000"), "d": Decimal(7)}
+
+    found = read_again(Variables(KEY + 1, values))
+
+    assert isinstance(found, Variables)
+    assert {name: str(value) for name, value in values.items()} == {
+        name: str(value) for name, value in found.values.items()
+    }
+
+
+def test_variables_of_512_bytes_are_the_largest_on_the_root() -> None:
+    def held(size: int) -> bool:
+        values = {"x": "x" * (size - len('{"x":""}'))}
+        return "variables" in items.of_root(samples.root(), Variables(KEY, values))
+
+    assert (True, False) == (held(512), held(513))
+
+
+@pytest.mark.parametrize(
+    ("state", "is_open"),
+    [
+        (InstanceState.ACTIVE, True),
+        (InstanceState.TERMINATING, True),
+        (InstanceState.COMPLETED, False),
+        (InstanceState.TERMINATED, False),
+    ],
+)
+def test_only_open_instances_are_in_the_index_of_open_ones(
+    state: InstanceState, is_open: bool
+) -> None:
+    item = items.of_root(samples.root(state=state), None)
+
+    assert is_open == ("open_in" in item)
+    assert "listed_in" in item
+
+
+def test_only_open_incidents_are_in_the_index_of_open_ones() -> None:
+    def item(incident: Incident) -> Item:
+        return next(iter(items.of_record(KEY, incident).values()))
+
+    assert "open_in" in item(samples.incident())
+    assert "open_in" not in item(samples.incident(resolved_at=NOW))
+
+
+def test_every_root_of_a_shard_of_instances_is_in_its_own_partition() -> None:
+    homes = {items.of_root(samples.root(key=KEY + 4096 * n), None)["listed_in"] for n in range(8)}
+
+    assert {f"instances#{shard}" for shard in range(4)} == homes
+
+
+def test_a_failure_is_not_found_by_its_key() -> None:
+    with pytest.raises(ValueError, match="by its job and number"):
+        items.place_of(KEY, RecordKey(Failure, 5))
+
+
+def test_the_hot_item_of_a_job_is_below_a_kilobyte_with_all_that_it_may_hold() -> None:
+    job = samples.job(
+        inputs={"x": "x" * 280},
+        headers={},
+        last_failure_message="m" * 200,
+        owner="a client id of some length, 45 characters",
+        lock_until=NOW,
+        lock_duration=timedelta(hours=1),
+        claim_id="0" * 32,
+        assignee="somebody@example.org",
+        retry_at=NOW,
+        delivery_token=1000,
+    )
+
+    sizes = {place.sk[0]: quotas.size_of(item) for place, item in items.of_record(KEY, job).items()}
+
+    assert {"J"} == sizes.keys()
+    assert sizes["J"] + len("write_id") + 16 + len("pksk") + 30 < 1200
+
+
+def test_places_tell_their_table() -> None:
+    places = items.of_record(KEY, samples.timer())
+
+    assert [ItemKey("live", f"I#{KEY}", f"T#{KEY + 7:016}")] == list(places)
