@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine.commands import (
     CancelInstance,
     CreateInstance,
@@ -95,6 +95,23 @@ def get_process_instances(
     listed = lists.list_instances(ports.table, wanted, cut)
     found = [Found(each.key, each, _definition_of(ports, each)) for each in listed.items]
     return Listed(found, listed.total, listed.is_floor)
+
+
+def get_children(ports: Ports, key: int) -> list[Found]:
+    """Return the live subprocesses that are directly in an instance, or in one scope of it."""
+    instance = instances.load(ports.table, key)
+    if instance is None:
+        return []
+    definition = _definition_of(ports, instance)
+    elements = definition.process.elements
+    children = [
+        each.key
+        for each in instance.root.live.values()
+        if each.scope == key and elements[each.element_id].kind is Kind.SUB_PROCESS
+    ]
+    scopes = [RecordKey(Variables, child) for child in children]
+    whole = instances.read_more(ports.table, instance, scopes)
+    return [Found(child, whole, definition) for child in children]
 
 
 def get_process_instance_history(

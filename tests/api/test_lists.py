@@ -93,6 +93,28 @@ def test_a_bad_question_about_instances_is_400(client: Client, query: str) -> No
     assert f'parameter "{query.split("=", maxsplit=1)[0]}" in query' in answer.json["message"]
 
 
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("includeChildProcesses=true", 1),
+        ("includeChildProcesses=true&state=active&activityId=other", 0),
+        ("includeChildProcesses=true&state=completed", 0),
+        ("includeChildProcesses=true&sortBy=state&createdFrom=2026-03-02T09:00:00Z", 1),
+        ("", 0),
+    ],
+)
+def test_a_subprocess_is_listed_among_the_children_of_its_instance(
+    client: Client, query: str, count: int
+) -> None:
+    key = create(client, model("subprocess"))
+    (scope,) = instance(client, key)["activeElementInstances"]
+
+    listed = items(client.get(f"{INSTANCES}?parentProcessInstanceKey={key}&{query}").json)
+
+    found = [(child["key"], child["processType"]) for child in listed]
+    assert [(scope["elementInstanceKey"], "subprocess")] * count == found
+
+
 # --- jobs --------------------------------------------------------------------------------------
 
 

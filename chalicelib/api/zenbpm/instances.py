@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from chalice.app import Blueprint, Response
 
@@ -11,7 +13,14 @@ from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.zenbpm import errors, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
-from chalicelib.api.zenbpm.views import ASKED_STATES, HistoryView, InstanceView, view
+from chalicelib.api.zenbpm.views import (
+    ASKED_STATES,
+    SORT_KEYS,
+    HistoryView,
+    InstanceView,
+    is_asked,
+    view,
+)
 from chalicelib.operations import instances
 from chalicelib.operations.instances import Found, Start
 from chalicelib.profile import Profile
@@ -54,8 +63,13 @@ def create_process_instance() -> Response:
 @routes.route("/process-instances", content_types=[])
 @errors_as(errors.error)
 def get_process_instances() -> Response:
-    """getProcessInstances: 200 and a page; 400."""
+    """getProcessInstances: 200 and a page; 400.
+
+    Subprocesses are shown as children where their parent is asked for and children are included.
+    """
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
+    if "parentProcessInstanceKey" in asked:
+        return pages.answer(shapes.INSTANCE_PAGE, asked, _children(asked))
     key = asked.get("processDefinitionKey")
     states, is_stuck = ASKED_STATES[asked.get("state")]
     wanted = WantedInstances(
@@ -139,6 +153,17 @@ def get_process_instance_incidents(process_instance_key: str) -> Response:
         wiring.ports(), _key(process_instance_key), is_resolved, pages.cut(asked, BY_TIME)
     )
     return pages.answer(shapes.INCIDENT_PAGE, asked, listed)
+
+
+def _children(asked: Mapping[str, Any]) -> Listed[InstanceView]:
+    """Return the page of those children of one instance that are still there."""
+    if not asked.get("includeChildProcesses", False):
+        return Listed([], 0)  # without it only what call activities start is listed
+    found = instances.get_children(wiring.ports(), asked["parentProcessInstanceKey"])
+    shown = [child for each in found if is_asked(child := _view(each), asked)]
+    cut = pages.cut(asked, ORDER)
+    shown.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
+    return Listed(shown[cut.first : cut.first + cut.size], len(shown))
 
 
 def _key(text: str) -> int:

@@ -6,9 +6,10 @@ of its own, a child, under the scope's own key (contracts/zenbpm.md section 9).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine.element_types import ELEMENT_TYPES, SEQUENCE_FLOW
@@ -109,6 +110,30 @@ ASKED_STATES: Mapping[str | None, tuple[frozenset[InstanceState] | None, bool | 
     COMPLETED: (frozenset({InstanceState.COMPLETED}), None),
     TERMINATED: (frozenset({InstanceState.TERMINATING, InstanceState.TERMINATED}), None),
 }
+
+
+# The orders of a list of views, by the names of our fields.
+SORT_KEYS: Mapping[str, Callable[[InstanceView], Any]] = {
+    "created_at": lambda shown: (shown.created_at, shown.key),
+    "key": lambda shown: shown.key,
+    "state": lambda shown: ([ACTIVE, COMPLETED, FAILED, TERMINATED].index(shown.state), shown.key),
+    "business_key": lambda shown: (shown.root.business_key or "", shown.key),
+    "bpmn_process_id": lambda shown: (shown.root.bpmn_process_id, shown.key),
+}
+
+
+def is_asked(shown: InstanceView, asked: Mapping[str, Any]) -> bool:
+    """Say whether a child is what a question about instances asks for."""
+    root = shown.root
+    return (
+        asked.get("state") in (None, shown.state)
+        and asked.get("processDefinitionKey") in (None, root.definition_key)
+        and asked.get("bpmnProcessId") in (None, root.bpmn_process_id)
+        and asked.get("businessKey") in (None, root.business_key)
+        and asked.get("activityId") in (None, *(each.element_id for each in shown.waiting))
+        and asked.get("createdFrom", shown.created_at) <= shown.created_at
+        and asked.get("createdTo", shown.created_at) >= shown.created_at
+    )
 
 
 @dataclass(frozen=True, slots=True)

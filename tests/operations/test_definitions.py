@@ -1,0 +1,69 @@
+"""Deploying a file: all of its processes or none, with their queues, and not twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.errors import Rejected
+from chalicelib.operations.definitions import (
+    WantedDefinitions,
+    create_process_definition,
+    get_process_definition,
+    get_process_definitions,
+)
+from chalicelib.profile import Profile
+from chalicelib.store.lists import Cut
+from tests.operations.stage import Stage
+from tests.play import DIAGRAMS
+
+SEQUENCE = (DIAGRAMS / "sequence.bpmn").read_bytes()
+BY_KEY = Cut(sort_by="key")
+
+
+def test_each_profile_has_versions_of_its_own() -> None:
+    stage = Stage()
+
+    zenbpm = stage.deploy(SEQUENCE, Profile.ZENBPM)
+    priostack = stage.deploy(SEQUENCE, Profile.PRIOSTACK)
+
+    assert (1, 1) == (zenbpm.version, priostack.version)
+    latest = get_process_definitions(stage.ports, WantedDefinitions(only_latest=True), BY_KEY)
+    assert [priostack.key, zenbpm.key] == [info.key for info in latest.items]
+
+
+def test_equal_content_is_the_same_definition_for_zenbpm_and_a_new_one_for_priostack() -> None:
+    stage = Stage()
+
+    for profile, is_new in ((Profile.ZENBPM, False), (Profile.PRIOSTACK, True)):
+        create_process_definition(stage.ports, SEQUENCE, profile)
+        assert is_new is create_process_definition(stage.ports, SEQUENCE, profile).created
+
+
+def test_the_file_comes_back_byte_for_byte() -> None:
+    stage = Stage()
+    definition = stage.deploy(SEQUENCE)
+
+    _, xml = get_process_definition(stage.ports, definition.key)
+
+    assert SEQUENCE == xml
+
+
+def test_a_file_that_is_refused_leaves_no_definition_and_no_queue() -> None:
+    stage = Stage()
+    broken = SEQUENCE.replace(b'targetRef="', b'targetRef="nowhere-', 1)
+
+    with pytest.raises(Rejected, match="nowhere-"):
+        stage.deploy(broken)
+
+    assert [] == stage.queues.names()
+    assert 0 == get_process_definitions(stage.ports, WantedDefinitions(), BY_KEY).total
+
+
+def test_each_literal_type_has_a_queue_before_its_first_job() -> None:
+    stage = Stage()
+
+    stage.deploy(SEQUENCE)
+
+    assert ["charge", "reserve", "ship"] == sorted(
+        name.split("-")[1] for name in stage.queues.names()
+    )
