@@ -58,12 +58,15 @@ class Evaluation:
             raise FeelError(f"a list would have more than {LIST_MAX} items")
         self.spend(items)
 
-    def enter(self) -> None:
-        """Count a call that begins. Raises: FeelError past CALLS_MAX nested ones."""
+    def enter(self, slots: int) -> None:
+        """Count a call that begins, and the slots it copies.
+
+        Raises: FeelError past CALLS_MAX nested ones.
+        """
         self.calls += 1
         if self.calls > CALLS_MAX:
             raise FeelError(f"functions call each other more than {CALLS_MAX} levels deep")
-        self.spend()
+        self.spend(1 + slots // 32)
 
     def take(self, value: Any) -> Value:
         """Take in a list, context or foreign number of the variables, each only once."""

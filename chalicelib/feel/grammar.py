@@ -252,7 +252,7 @@ def _iterators(parser: Parser) -> tuple[Iterator, ...]:
     while True:
         parser.advance()
         offset = parser.start
-        name = parser.new_name("in")
+        name = parser.new_name()
         parser.expect("in")
         source = parser.expression(0)
         if parser.kind == "..":
@@ -283,7 +283,7 @@ def _function(parser: Parser) -> Node:
     while parser.kind != ")":
         if parameters:
             parser.separate(")")
-        name = parser.new_name(":", ",", ")")
+        name = parser.new_name()
         wanted = None
         if parser.kind == ":":
             parser.advance()

@@ -112,12 +112,13 @@ class Tokens:
             end = max(end, names.longest(self.local, self.text, self.start))
         return end
 
-    def new_name(self, *stops: str) -> str:
-        """Read a name that the text introduces, which may be words up to one of `stops`."""
+    def new_name(self) -> str:
+        """Read a name that the text introduces: known ones, or words up to another token."""
         start = self.start
         name = self.name()
-        while self.kind == "name" and self.kind not in stops:
-            self.advance()
+        if self.kind == "name":
+            while self.kind == "name":
+                self.advance()
             name = names.normalized(self.text[start : self.start])
         self.introduce(name)
         return name

@@ -157,6 +157,13 @@ def test_a_variable_that_holds_a_function_goes_before_a_built_in_one() -> None:
     assert Decimal(4) == value("abs(-4)", {"abs": Decimal(9)})
 
 
+def test_a_function_of_another_expression_keeps_its_own_scope() -> None:
+    adder = value("{a: 1, b: 2, f: function(x) x + a + b}.f")
+
+    assert "[13, 10]" == shown("{p: 10, q: add, r: [q(p), p]}.r", {"add": adder})
+    assert "[13, 13]" == shown("for i in 1..2 return add(10)", {"add": adder})
+
+
 def test_a_built_in_function_is_a_value_in_dmn_only() -> None:
     assert "[1, 2]" == shown(
         "{f: sort, r: f([2, 1], function(a, b) a < b)}.r", None, feel.Profile.DMN

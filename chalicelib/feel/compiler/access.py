@@ -141,8 +141,8 @@ def build_filter(node: Filter, scope: Scope) -> Closure:
     base = _build_filtered(node, scope)
     if isinstance(node.condition, Literal) and type(node.condition.value) is Decimal:
         return _build_index(base, node.condition.value, node.offset)
-    inner = scope.bind_item()
-    slot = inner.slot
+    inner = scope.inner()
+    slot = inner.declare_item()
     condition = inner.build(node.condition)
     offset = node.offset
 

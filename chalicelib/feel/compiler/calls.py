@@ -46,7 +46,7 @@ class UserFunction(Function):
             message = f"expected {len(self.parameters)} fitting arguments: {self.parameters}"
             run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message)
             return None
-        run.enter()
+        run.enter(len(self.captured))
         outside = run.slots, run.variables
         run.slots, run.variables = self.captured.copy(), self.variables
         for place, value in zip(self.places, bound, strict=True):
@@ -78,11 +78,9 @@ def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
     """`function(a, b) body`, which keeps what it can see; an external one is null here."""
     if node.body is None:
         return _build_external()
-    places = []
-    for parameter in node.parameters:
-        scope = scope.bind(parameter.name)
-        places.append(scope.slot)
-    parameters, body = node.parameters, scope.build(node.body)
+    inner = scope.inner()
+    places = [inner.declare(parameter.name) for parameter in node.parameters]
+    parameters, body = node.parameters, inner.build(node.body)
     return lambda run: UserFunction(parameters, body, places, run.slots.copy(), run.variables)
 
 

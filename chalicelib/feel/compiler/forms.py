@@ -42,34 +42,41 @@ def build_list(node: ListLiteral, scope: Scope) -> Closure:
 def build_context(node: ContextLiteral, scope: Scope) -> Closure:
     """`{key: value}`: each entry sees those before it, and a function itself; no key twice."""
     entries: list[tuple[str, Closure, int]] = []
+    inner = scope.inner()
     for key, value in node.entries:
-        inner = scope.bind(key)
-        seen = inner if isinstance(value, FunctionLiteral) else scope
-        entries.append((key, seen.build(value), inner.slot))
-        scope = inner
-    if len({key for key, _, _ in entries}) < len(entries):
-        return _build_twice(entries)
+        if key in inner.slots:
+            return _build_twice(key)
+        if isinstance(value, FunctionLiteral) and value.body is not None:
+            slot = inner.declare(key)
+            entries.append((key, _build_recursive(inner.build(value), slot), slot))
+        else:
+            entries.append((key, inner.build(value), inner.declare(key)))
 
     def run_context(run: Evaluation) -> Value:
         context: dict[str, Value] = {}
         slots = run.slots
         for key, entry, slot in entries:
-            value = context[key] = slots[slot] = entry(run)
-            captured = getattr(value, "captured", None)
-            if captured is not None and len(captured) > slot:
-                captured[slot] = value
+            context[key] = slots[slot] = entry(run)
         run.spend(len(entries))
         return context
 
     return run_context
 
 
-def _build_twice(entries: list[tuple[str, Closure, int]]) -> Closure:
-    keys = [key for key, _, _ in entries]
-    twice = next(key for key in keys if keys.count(key) > 1)
+def _build_recursive(literal: Closure, slot: int) -> Closure:
+    """Let a function see itself under the key it is made for."""
 
+    def make(run: Evaluation) -> Value:
+        function = literal(run)
+        function.captured[slot] = function
+        return function
+
+    return make
+
+
+def _build_twice(key: str) -> Closure:
     def run_context(run: Evaluation) -> None:
-        run.warn(WarningType.INVALID_TYPE, f"a context has two entries '{twice}'")
+        run.warn(WarningType.INVALID_TYPE, f"a context has two entries '{key}'")
 
     return run_context
 

@@ -26,9 +26,10 @@ _Source = Callable[[Evaluation], Iterable[Value] | None]
 
 def build_for(node: For, scope: Scope) -> Closure:
     """`for … return`: a list of results; `partial` is what there is of it so far."""
-    results = scope.bind(PARTIAL)
-    sources, inner = _build_sources(node.iterators, results)
-    body, slot = inner.build(node.body), results.slot
+    inner = scope.inner()
+    slot = inner.declare(PARTIAL)
+    sources = _build_sources(node.iterators, inner)
+    body = inner.build(node.body)
 
     def add(run: Evaluation) -> bool:
         # The body may hold the same loop again, in a function that calls itself: ask each time.
@@ -54,9 +55,10 @@ def build_for(node: For, scope: Scope) -> Closure:
 def build_quantified(node: Quantified, scope: Scope) -> Closure:
     """`some` is the `or` of its conditions, `every` their `and`, with null as these have it."""
     decides = not node.is_every
-    verdict_scope = scope.bind("")
-    sources, inner = _build_sources(node.iterators, verdict_scope)
-    condition, slot = inner.build(node.body), verdict_scope.slot
+    inner = scope.inner()
+    slot = inner.declare("")  # holds the verdict so far; no name is empty
+    sources = _build_sources(node.iterators, inner)
+    condition = inner.build(node.body)
 
     def judge(run: Evaluation) -> bool:
         value = condition(run)
@@ -76,9 +78,7 @@ def build_quantified(node: Quantified, scope: Scope) -> Closure:
     return run_quantified
 
 
-def _build_sources(
-    iterators: tuple[Iterator, ...], scope: Scope
-) -> tuple[list[tuple[_Source, int]], Scope]:
+def _build_sources(iterators: tuple[Iterator, ...], scope: Scope) -> list[tuple[_Source, int]]:
     """Compile the iterators, each in the scope of those before it."""
     sources: list[tuple[_Source, int]] = []
     for iterator in iterators:
@@ -87,9 +87,8 @@ def _build_sources(
             items = _build_span(scope.build(source.start), scope.build(source.end), offset)
         else:
             items = _build_items(scope.build(source), offset)
-        scope = scope.bind(iterator.name)
-        sources.append((items, scope.slot))
-    return sources, scope
+        sources.append((items, scope.declare(iterator.name)))
+    return sources
 
 
 def _nest(sources: list[tuple[_Source, int]], innermost: _Each) -> Callable[..., bool | None]:

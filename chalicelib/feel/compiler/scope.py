@@ -31,43 +31,39 @@ class Unit:
 
 
 class Scope:
-    """One name that is bound at a place of the text, inside the scopes around it.
+    """The names that are bound at a place of the text, inside the scopes around it.
 
-    A filter's scope binds `item`, and at run time also every key of an item that is a context:
-    `is_filter` says that a name has to be looked for there first.
+    Names are declared one after the other while their scope is compiled, so each part sees those
+    before it only. A filter's scope binds `item`, whose slot is `item` here; at run time every
+    key of an item that is a context is bound there as well, and has to be looked for first.
     """
 
-    __slots__ = ("is_filter", "name", "outer", "slot", "unit")
+    __slots__ = ("item", "outer", "slots", "unit")
 
-    def __init__(
-        self,
-        unit: Unit,
-        outer: Scope | None = None,
-        name: str = "",
-        slot: int = -1,
-        is_filter: bool = False,
-    ) -> None:
+    def __init__(self, unit: Unit, outer: Scope | None = None) -> None:
         self.unit = unit
         self.outer = outer
-        self.name = name
-        self.slot = slot
-        self.is_filter = is_filter
+        self.slots: dict[str, int] = {}
+        self.item = -1
 
     def build(self, node: Node) -> Closure:
         """Compile a part of the tree in this scope."""
         return self.unit.builders[type(node)](node, self)
 
-    def bind(self, name: str) -> Scope:
-        """Open a scope in which a name has a slot of its own."""
-        slot = self.unit.size
-        self.unit.size = slot + 1
-        return Scope(self.unit, self, name, slot)
+    def inner(self) -> Scope:
+        """Open a scope inside of this one."""
+        return Scope(self.unit, self)
 
-    def bind_item(self) -> Scope:
-        """Open the scope of a filter's condition."""
-        slot = self.unit.size
+    def declare(self, name: str) -> int:
+        """Bind a name from here on, and give the slot that will hold its value."""
+        slot = self.slots[name] = self.unit.size
         self.unit.size = slot + 1
-        return Scope(self.unit, self, ITEM, slot, is_filter=True)
+        return slot
+
+    def declare_item(self) -> int:
+        """Make this the scope of a filter's condition, and give the slot of the item."""
+        self.item = self.declare(ITEM)
+        return self.item
 
     def find(self, name: str) -> tuple[list[int], int]:
         """Find a name.
@@ -77,10 +73,11 @@ class Scope:
         """
         items: list[int] = []
         scope: Scope | None = self
-        while scope is not None and scope.slot >= 0:
-            if scope.is_filter:
-                items.append(scope.slot)
-            if scope.name == name:
-                return items, scope.slot
+        while scope is not None:
+            if scope.item >= 0:
+                items.append(scope.item)
+            slot = scope.slots.get(name)
+            if slot is not None:
+                return items, slot
             scope = scope.outer
         return items, -1
