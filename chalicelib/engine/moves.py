@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 def run(draft: Draft) -> None:
     """Make moves until none is left, none can be made, or the turn is full."""
     nodes, moves_max = draft.plan.nodes, draft.limits.moves_max
+    halts_from = draft.limits.max_elements
     while draft.moves < moves_max:
         if draft.purges and not tokens.run_purges(draft):
             return
-        if not draft.agenda or is_halted(draft):
+        if not draft.agenda:
             return
         move = draft.agenda[-1]
+        if (move.position or draft.element_count > halts_from) and is_halted(draft):
+            return
         node = nodes[move.element_id]
         if move.position:
             node = nodes[node.outgoing[move.position].target]

@@ -21,6 +21,7 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     TimerDefinition,
 )
+from chalicelib.engine import tokens
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_value
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
 PLANS_MAX = 256  # processes kept compiled in one container
+PASSED = frozenset(
+    (
+        *(Kind.START_EVENT, Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT),
+        *(Kind.TASK, Kind.MANUAL_TASK),
+    )
+)
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX // 2
 
@@ -144,7 +151,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         id=element.id,
         kind=element.kind,
         element=element,
-        enter=BEHAVIOURS[element.kind],
+        enter=tokens.leave if _passes(element) else BEHAVIOURS[element.kind],
         outgoing=outgoing,
         only=outgoing[0] if len(outgoing) == 1 and not has_conditions else None,
         default=next((flow for flow in outgoing if flow.id == element.default), None),
@@ -160,6 +167,12 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         timer=None if element.timer is None else _timer(element.timer),
         actions=_actions(element),
     )
+
+
+def _passes(element: Element) -> bool:
+    """Say whether a token passes through an element and nothing happens."""
+    is_plain = element.kind in PASSED and element.event_type is EventType.NONE
+    return is_plain and not (element.job or element.inputs or element.outputs)
 
 
 def _actions(element: Element) -> int:
