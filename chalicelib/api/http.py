@@ -29,6 +29,7 @@ CORS_PREFLIGHT = {
     "Access-Control-Max-Age": "3600",
 }
 INT64 = Whole()
+ANSWER_BYTES_MAX = 6_000_000  # of the 6 MB that a Lambda function may answer with
 
 View = Callable[..., Response]
 ErrorShape = Callable[[Exception], Response]
@@ -57,10 +58,23 @@ class Answer(Response):
 def answer(
     status: int, value: JsonValue = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return an answer: JSON with exactly `Content-Type: application/json`, or no body."""
+    """Return an answer: JSON with exactly `Content-Type: application/json`, or no body.
+
+    Raises: TooLarge, in place of the gateway's wordless 502, if it is more than can be sent.
+    """
     typed = {"Content-Type": JSON} if value is not None else {}
     body = json_text.dumps(value) if value is not None else ""
+    if len(body) * 2 > ANSWER_BYTES_MAX and (size := _sent_size(body)) > ANSWER_BYTES_MAX:
+        raise TooLarge(
+            f"expected an answer of at most {ANSWER_BYTES_MAX} bytes, found {size}: "
+            "ask for fewer at a time"
+        )
     return Answer(body, {**CORS, **typed, **(headers or {})}, status)
+
+
+def _sent_size(body: str) -> int:
+    """Return the size of a body as Lambda sends it: text within JSON, so quotes are escaped."""
+    return len(body.encode()) + body.count('"') + body.count("\\")
 
 
 def errors_as(shape: ErrorShape) -> Callable[[View], View]:

@@ -5,9 +5,11 @@ Both ways in are one claim (`handing_out.py`), and the claim is the delivery. De
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from chalicelib import json_text
 from chalicelib.delivery import bells, later
 from chalicelib.delivery.bells import Bell
 from chalicelib.delivery.horizon import LOOKS_AGAIN_S
@@ -27,6 +29,7 @@ VISIBILITY_S = 30  # of bells while they are judged and claimed; design section 
 WAIT_MIN_S = 1  # shorter polls ask only some of SQS's servers, and so lie
 WAIT_MAX_S = 20  # of one receive (SQS quota), and of `waitFor`
 MISSING_WAIT_S = 1.0  # between two looks for a queue that nobody has made yet
+INPUTS_MAX = 500_000  # characters; ten more jobs of 350 kB still fit into an answer of 6 MB
 ROUNDS_MAX = timedelta(seconds=25)  # an activation ends well before its function's 30 s do
 
 
@@ -68,9 +71,16 @@ def activate(ports: Ports, request: Activation) -> list[Job]:
             out.hand_out(received)
             if len(out.claimed) >= request.max_jobs or (out.claimed and len(received) < wanted):
                 break
+            if _inputs_size(out.claimed) > INPUTS_MAX:
+                break
             if ports.clock.now() >= (began + ROUNDS_MAX if out.claimed else time_up):
                 break
     return sorted(out.claimed, key=lambda job: (job.created_at, job.key))
+
+
+def _inputs_size(claimed: Sequence[Job]) -> int:
+    """Return how much the variables of jobs are as JSON: what is claimed has to be answered."""
+    return sum(len(json_text.dumps(job.inputs)) for job in claimed)
 
 
 def _wait_s(ports: Ports, until: datetime) -> int:

@@ -98,6 +98,15 @@ def test_activation_ends_at_once_when_asked_to_stop(client: Client, clock: Manua
     assert (200, [], []) == (answer.status, answer.json["jobs"], clock.slept)
 
 
+def test_no_more_is_handed_out_than_can_be_answered(client: Client) -> None:
+    for _ in range(30):
+        create(client, one_task(), {"a": "x" * 300_000})
+
+    handed_out = [len(activate(client, maxJobs=100)) for _ in range(3)]
+
+    assert [10, 10, 10] == handed_out
+
+
 # --- by key ------------------------------------------------------------------------------------
 
 

@@ -193,3 +193,16 @@ def test_an_answer_without_a_body_names_no_type() -> None:
 
     assert (204, "") == (answer.status, answer.text)
     assert "Content-Type" not in answer.headers
+
+
+def test_an_answer_that_cannot_be_sent_is_413_and_says_what_to_do() -> None:
+    answer = serving(lambda app: http.answer(200, ['"' * 1_000_000] * 2)).get("/thing/1")
+
+    assert (413, "PAYLOAD_TOO_LARGE") == (answer.status, answer.json["code"])
+    assert "ask for fewer at a time" in answer.json["message"]
+
+
+def test_an_answer_that_can_be_sent_is() -> None:
+    answer = serving(lambda app: http.answer(200, ["ä" * 1_000_000] * 2)).get("/thing/1")
+
+    assert 200 == answer.status

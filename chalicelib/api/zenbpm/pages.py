@@ -54,6 +54,6 @@ def cut(asked: Mapping[str, Any], order: Order) -> Cut:
 
 def answer(shape: Object, asked: Mapping[str, Any], listed: Listed[Any]) -> Response:
     """Answer with one page."""
-    headers = {FLOOR_HEADER: "true"} if listed.is_floor else {}
+    floor = {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
     page = Page(listed.items, asked.get("page", 1), asked.get("size", PAGE_SIZE), listed.total)
-    return http.answer(200, shape.write(page), headers)
+    return http.answer(200, shape.write(page), floor if listed.is_floor else None)
