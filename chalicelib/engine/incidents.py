@@ -36,7 +36,7 @@ from chalicelib.engine.state import (
     Timer,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
-from chalicelib.engine.turn import Turn
+from chalicelib.engine.turn import Entered, Taken, Turn
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 
@@ -209,9 +209,8 @@ def limit_turn(
     without an agenda the element that the command is about.
     """
     draft = Draft(plan_of(process), instance.root, instance, given)
-    stuck = Stuck(ErrorType.SIZE_LIMIT, message)
     if draft.agenda:
-        stop(draft, _stopped_move(draft), stuck)
+        _stop_move(draft, Stuck(ErrorType.SIZE_LIMIT, message))
     else:
         element = _element_of(draft, command)
         if element is not None and not _is_stopped(draft, element):
@@ -225,17 +224,25 @@ def _is_stopped(draft: Draft, element: ElementInstance) -> bool:
     return incident is not None and incident.error_type == ErrorType.SIZE_LIMIT
 
 
-def _stopped_move(draft: Draft) -> ElementInstance:
-    """Take the next move off the agenda and return the element it would have entered."""
-    move = draft.agenda.pop()
-    element_id = move.element_id
-    if move.position:
-        outgoing = draft.plan.nodes[element_id].outgoing
-        element_id = outgoing[move.position].target
-        if move.position + 1 < len(outgoing):
-            draft.agenda.append(move._replace(position=move.position + 1))
-    key = move.key or draft.keys.next()
-    return ElementInstance(key, element_id, move.scope, draft.now)
+def _stop_move(draft: Draft, stuck: Stuck) -> None:
+    """Stop the next move of the agenda at the element that it enters.
+
+    One into a join is passed over: it makes next to nothing, and a join counts what enters it.
+    """
+    passed = []
+    while draft.agenda:
+        move = moves.take_next(draft)
+        if draft.plan.nodes[move.element_id].joins:
+            passed.append(move)
+            continue
+        if move.flow_id is not None:
+            draft.history.append(Taken(draft.keys.next(), move.flow_id))
+        key = move.key or draft.keys.next()
+        draft.history.append(Entered(key, move.element_id, move.scope))
+        draft.element_count += 1
+        stop(draft, ElementInstance(key, move.element_id, move.scope, draft.now), stuck)
+        break
+    draft.agenda.extend(reversed(passed))
 
 
 def _element_of(draft: Draft, command: Command) -> ElementInstance | None:

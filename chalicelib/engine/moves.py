@@ -38,12 +38,8 @@ def run(draft: Draft) -> None:
             node = nodes[node.outgoing[move.position].target]
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return
-        draft.agenda.pop()
         draft.moves += 1
-        if move.position:
-            take_next(draft, nodes[move.element_id], move, node)
-        else:
-            enter(draft, node, move)
+        enter(draft, node, take_next(draft))
 
 
 def is_halted(draft: Draft) -> bool:
@@ -58,12 +54,16 @@ def goes_on(draft: Draft) -> bool:
     return bool(draft.purges) or (bool(draft.agenda) and not is_halted(draft))
 
 
-def take_next(draft: Draft, gateway: Node, fork: Move, target: Node) -> None:
-    """Send the next token of a fork on its way."""
-    flow = gateway.outgoing[fork.position]
-    if fork.position + 1 < len(gateway.outgoing):
-        draft.agenda.append(fork._replace(position=fork.position + 1))
-    enter(draft, target, Move(flow.target, fork.scope, flow.id))
+def take_next(draft: Draft) -> Move:
+    """Take the next move off the agenda; a fork gives one and stays for the others."""
+    move = draft.agenda.pop()
+    if not move.position:
+        return move
+    outgoing = draft.plan.nodes[move.element_id].outgoing
+    if move.position + 1 < len(outgoing):
+        draft.agenda.append(move._replace(position=move.position + 1))
+    flow = outgoing[move.position]
+    return Move(flow.target, move.scope, flow.id)
 
 
 def enter(draft: Draft, node: Node, move: Move) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib.engine.commands import (
     CompleteJob,
+    Continue,
     CreateInstance,
     FireTimer,
     SetVariables,
@@ -278,3 +279,19 @@ def test_incidents_say_where_they_are() -> None:
         element.element_id,
         element.incident,
     )
+
+
+def test_a_move_into_a_join_is_never_stopped() -> None:
+    xml = process(
+        *(start(), parallel("f"), task("a"), service("b"), parallel("j"), service("c")),
+        flows="start > f > a > j > c; f > b > j",
+    )
+    game = play(xml, limits=Limits(moves_max=3))
+    game.turn(CreateInstance(1, 1, game.profile, {}))
+    assert ["f", "j"] == [move.element_id for move in game.root.agenda]
+
+    limited(game, None)
+
+    assert ["b"] == [incident.element_id for incident in game.incidents]
+    assert (["start", "f", "a", "b"], ["f-b"]) == (game.path, game.flows[-1:])
+    assert ["c"] == game.send(Continue()).resolve().complete("b").open_jobs
