@@ -98,6 +98,8 @@ TEMPORAL = frozenset((Date, Time, DateAndTime, DayTimeDuration, YearMonthDuratio
 # What a variable may hold that needs no look inside.
 READY = frozenset((Decimal, str, bool, type(None), Range, *TEMPORAL))
 
+_JSON_ALREADY = frozenset((str, bool, type(None)))
+
 
 def kind_of(value: Value) -> str:
     """Give the word for the kind of a value."""
@@ -114,14 +116,10 @@ def from_python(value: Any) -> Value:
     Raises: FeelError if it holds something FEEL has no value for.
     """
     kind = type(value)
-    if kind in READY:
+    if kind in READY or isinstance(value, Function):
         return value
-    if kind is dict:
-        return _context_from(value)
-    if kind is list:
-        return _list_from(value)
-    if isinstance(value, Function):
-        return value
+    if kind is dict or kind is list:
+        return value if _is_ready(value) else _copied(value)
     return _scalar_from(value)
 
 
@@ -129,20 +127,33 @@ def to_json(value: Value) -> Any:
     """Take a value out as JSON: temporal values as text, functions and ranges as null.
 
     Shapes: numbers stay `Decimal`, without trailing zeros or an exponent.
+    Raises: FeelError if it is nested too deeply for Python.
     Source: the documented behaviour of Zeebe's FEEL (contract section 5.10).
     """
+    try:
+        return _json(value)
+    except RecursionError:
+        raise FeelError("a value is nested too deeply") from None
+
+
+def _json(value: Value) -> Any:
+    """Loops, not comprehensions, which would take two of Python's frames per level."""
     kind = type(value)
-    if kind is str or kind is bool or value is None:
+    if kind in _JSON_ALREADY:
         return value
     if kind is Decimal:
         return numbers.plain(value)
     if kind is dict:
-        return {key: to_json(entry) for key, entry in value.items()}
+        context = {}
+        for key, entry in value.items():
+            context[key] = _json(entry)
+        return context
     if kind is list:
-        return [to_json(item) for item in value]
-    if kind in TEMPORAL:
-        return _json_text(value)
-    return None
+        items = []
+        for item in value:
+            items.append(_json(item))
+        return items
+    return _json_text(value) if kind in TEMPORAL else None
 
 
 def _json_text(value: Value) -> str:
@@ -154,21 +165,30 @@ def _json_text(value: Value) -> str:
     return temporal_text.format_temporal(value)
 
 
-def _context_from(value: dict[Any, Any]) -> dict[str, Value]:
-    changed = {}
-    for key, entry in value.items():
-        if type(entry) not in READY and (taken := from_python(entry)) is not entry:
-            changed[key] = taken
-    if not all(type(key) is str for key in value):
+def _is_ready(value: list[Any] | dict[str, Any]) -> bool:
+    """Tell whether nothing inside has to change, however deep it is."""
+    waiting: list[Any] = [value]
+    while waiting:
+        inside = waiting.pop()
+        if type(inside) is dict:
+            if not all(type(key) is str for key in inside):
+                return False
+            inside = inside.values()
+        for item in inside:
+            kind = type(item)
+            if kind is list or kind is dict:
+                waiting.append(item)
+            elif kind not in READY and not isinstance(item, Function):
+                return False
+    return True
+
+
+def _copied(value: list[Any] | dict[Any, Any]) -> Value:
+    if isinstance(value, list):
+        return [from_python(item) for item in value]
+    if not all(isinstance(key, str) for key in value):
         raise FeelError("expected text for every key of a context")
-    return {**value, **changed} if changed else value
-
-
-def _list_from(value: list[Any]) -> list[Value]:
-    for index, item in enumerate(value):
-        if type(item) not in READY and (taken := from_python(item)) is not item:
-            return [*value[:index], taken, *(from_python(rest) for rest in value[index + 1 :])]
-    return value
+    return {str(key): from_python(entry) for key, entry in value.items()}
 
 
 def _scalar_from(value: Any) -> Value:
@@ -181,7 +201,7 @@ def _scalar_from(value: Any) -> Value:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Mapping):
-        return _context_from(dict(value))
+        return _copied(dict(value))
     if isinstance(value, tuple | Sequence):
-        return _list_from(list(value))
+        return _copied(list(value))
     raise FeelError(f"expected a value of JSON or FEEL, found {type(value).__name__}")

@@ -45,6 +45,14 @@ def test_what_is_nested_too_deeply_is_a_syntax_error(text: str) -> None:
         feel.parse_unary_tests(text)
 
 
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("(", ")"), ("[", "]"), ("{a: ", "}"), ("abs(", ")"), ("if true then (", ") else 1")],
+)
+def test_what_people_write_is_never_nested_too_deeply(opening: str, closing: str) -> None:
+    assert value(opening * 45 + "1" + closing * 45) is not None
+
+
 def test_a_text_that_is_too_long_is_a_syntax_error() -> None:
     with pytest.raises(feel.FeelSyntaxError):
         feel.parse("1" * (TEXT_MAX + 1))

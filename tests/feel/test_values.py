@@ -120,3 +120,28 @@ def test_the_callers_decimal_context_is_left_alone() -> None:
         value("1 / 0")
 
         assert Decimal("0.33333") == Decimal(1) / Decimal(3)
+
+
+def test_data_as_deep_as_json_may_be_passes_through() -> None:
+    deep: Any = []
+    for _ in range(500):
+        deep = [deep]
+
+    assert deep is value("x", {"x": deep})
+    assert deep == feel.to_json(value("x", {"x": deep}))
+
+
+def test_what_is_too_deep_is_an_error_of_feel() -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+
+    with pytest.raises(feel.FeelError):
+        feel.to_json(deep)
+    with pytest.raises(feel.FeelError):
+        value("flatten(x) = x or string(x) = to json(x)", {"x": deep})
+
+
+def test_a_context_with_other_keys_than_text_is_refused() -> None:
+    with pytest.raises(feel.FeelError):
+        value("x", {"x": {1: 2}})
