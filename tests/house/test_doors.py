@@ -11,7 +11,17 @@ import pytest
 
 from tests.house.source import ROOT
 
-NOT_LOADED = ("boto3", "botocore", "lxml", "moto", "ministack", "hypercorn", "infra")
+NOT_LOADED = (
+    "aws_lambda_powertools",
+    "boto3",
+    "botocore",
+    "hypercorn",
+    "infra",
+    "lxml",
+    "ministack",
+    "moto",
+    "pydantic",
+)
 IMPORT_APP = """
 import json, sys
 import app
