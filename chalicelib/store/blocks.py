@@ -26,14 +26,22 @@ _RANGES = PerTable(_Range)
 
 
 def take(store: Table) -> int:
-    """Return a block that nobody else has."""
+    """Return a block that nobody else has.
+
+    Nothing is locked while the counter is written: of two who reserve at once, one keeps the rest
+    of what it reserved, the other's rest is lost.
+    """
     held = _RANGES.of(store)
     with held.lock:
+        if held.next < held.end:
+            held.next += 1
+            return held.next - 1
+    end = FIRST_BLOCK + _reserve(store)
+    first = end - RESERVED
+    with held.lock:
         if held.next == held.end:
-            held.end = FIRST_BLOCK + _reserve(store)
-            held.next = held.end - RESERVED
-        held.next += 1
-        return held.next - 1
+            held.next, held.end = first + 1, end
+    return first
 
 
 def _reserve(store: Table) -> int:
