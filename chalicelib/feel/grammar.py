@@ -177,10 +177,16 @@ def _parenthesized(parser: Parser) -> Node:
         parser.advance()
         node = Tests((node, *parser.tests()))
         parser.expect(")")
+        if parser.kind in _TAKES_A_VALUE:
+            parser.fail("the end of the tests")
     else:
         parser.expect(")")
     parser.ends_range = ends_range
     return node
+
+
+# What would go on from the value before it, which several tests in parentheses do not have.
+_TAKES_A_VALUE = frozenset((".", "[", "(", "instance", "**", "*", "/", "+", "-"))
 
 
 def _bracketed(parser: Parser) -> Node:

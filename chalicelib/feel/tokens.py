@@ -115,6 +115,8 @@ class Tokens:
     def new_name(self) -> str:
         """Read a name that the text introduces: known ones, or words up to another token."""
         start = self.start
+        if self.kind in KEYWORDS and not self.longest_name():
+            self.fail("a name")
         name = self.name()
         if self.kind == "name":
             while self.kind == "name":

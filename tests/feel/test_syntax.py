@@ -137,6 +137,10 @@ ERRORS = [
     ("1 # 2", 1, 3, "expected an expression, found '#'"),
     ("f(a: 1, 2)", 1, 10, "expected a name and ':' for every argument, or for none, found ')'"),
     ("x instance number", 1, 12, "expected 'of', found 'number'"),
+    ("1 in (1, 2) + 3", 1, 13, "expected the end of the tests, found '+'"),
+    ("1 in (1, 2)[1]", 1, 12, "expected the end of the tests, found '['"),
+    ("(1, 2)", 1, 3, "expected ')', found ','"),
+    ("[1..(2, 3)]", 1, 7, "expected ')', found ','"),
     ("]1, 2[", 1, 3, "expected '..', found ','"),
     ("a.", 1, 3, "expected a name, found the end of the text"),
 ]

@@ -13,7 +13,7 @@ from chalicelib.feel.builtins.signature import BuiltinFunction
 from chalicelib.feel.compiler.scope import Scope
 from chalicelib.feel.errors import WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
-from chalicelib.feel.tree import Call, FunctionLiteral, Name, Parameter
+from chalicelib.feel.tree import Call, FunctionLiteral, Literal, Name, Parameter
 from chalicelib.feel.values import Function, Value, kind_of
 
 
@@ -131,12 +131,29 @@ def _build_builtin_call(
     """The commonest call. A variable that holds a function goes before a built-in one."""
     names, offset = node.names, node.offset
     plans = builtin.plans(len(arguments), names)
+    constant = _constant(builtin, node)
 
     def run_builtin(run: Evaluation) -> Value:
         values = [argument(run) for argument in arguments]
         known = run.variables.get(name)
         if known is not None and isinstance(known, Function):
             return known.invoke(run, values, names)
+        if constant is not None:
+            return constant
         return builtin.apply(run, plans, values, offset)
 
     return run_builtin
+
+
+# Functions that read one text, which is mostly written out: then it is read once.
+_READERS = frozenset(("date", "time", "date and time", "duration"))
+
+
+def _constant(builtin: BuiltinFunction, node: Call) -> Value:
+    """Give what a call reads from a literal; None if it has to be asked each time."""
+    if builtin.name not in _READERS or node.names or len(node.arguments) != 1:
+        return None
+    argument = node.arguments[0]
+    if not isinstance(argument, Literal) or type(argument.value) is not str:
+        return None
+    return builtin.rows[0].function(argument.value)

@@ -85,6 +85,12 @@ def build_range(node: RangeLiteral, scope: Scope) -> Closure:
     """`[start..end]`; null unless its ends are of one ordered kind and ascend."""
     start, end = scope.build(node.start), scope.build(node.end)
     start_included, end_included, offset = node.start_included, node.end_included, node.offset
+    if isinstance(node.start, Literal) and isinstance(node.end, Literal):
+        constant = comparison.make_range(
+            node.start.value, node.end.value, start_included, end_included
+        )
+        if constant is not None:
+            return lambda run: constant
 
     def run_range(run: Evaluation) -> Value:
         span = comparison.make_range(start(run), end(run), start_included, end_included)
