@@ -1,0 +1,114 @@
+"""The whole campaign: every scenario in every way, spread over processes, and counted."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from tests.simulation import mutations, runner
+from tests.simulation.runner import Failure, Tally
+from tests.simulation.scenarios import SCENARIOS
+
+SEEDS = 1_000  # of each scenario (design section 9)
+SEEDS_A_TASK = 100
+PARTS = 8  # of a scenario's singles and pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one process does at a time: a part of a series of one scenario."""
+
+    series: str
+    scenario: str
+    part: int
+
+
+@dataclass(slots=True)
+class Count:
+    """The tallies by series and scenario."""
+
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+
+    def add(self, task: Task, tally: Tally) -> None:
+        """Count a task's runs in."""
+        self.tallies.setdefault((task.series, task.scenario), Tally()).add(tally)
+
+    @property
+    def failures(self) -> list[Failure]:
+        return [failure for tally in self.tallies.values() for failure in tally.failures]
+
+    def report(self, say: Callable[[str], None]) -> None:
+        """Say how many runs there were, by scenario and series, and in all."""
+        for name in SCENARIOS:
+            row = {s: self.tallies.get((s, name), Tally()) for s in ("singles", "seeds", "pairs")}
+            pairs = row["pairs"]
+            say(
+                f"{name:20} {row['singles'].runs:6} single strikes, {row['seeds'].runs:5} seeds, "
+                f"{pairs.runs:6} of {pairs.possible:6} pairs, "
+                f"{sum(len(tally.failures) for tally in row.values())} broken"
+            )
+        runs = sum(tally.runs for tally in self.tallies.values())
+        calls = sum(tally.calls for tally in self.tallies.values())
+        say(f"{runs} runs, {calls} calls, {len(self.failures)} broken")
+
+
+def first_tasks() -> list[Task]:
+    """Return what is always done whole."""
+    singles = [Task("singles", name, part) for part in range(PARTS) for name in SCENARIOS]
+    seeds = [
+        Task("seeds", name, part) for part in range(SEEDS // SEEDS_A_TASK) for name in SCENARIOS
+    ]
+    return [*singles, *seeds]
+
+
+def pair_tasks() -> list[Task]:
+    """Return what is done as far as time allows, evenly over the scenarios."""
+    return [Task("pairs", name, part) for part in range(PARTS) for name in SCENARIOS]
+
+
+def run_task(task: Task, seconds: float) -> tuple[Task, Tally]:
+    """Do one task; pairs are drawn so that they take about so many seconds."""
+    scenario = SCENARIOS[task.scenario]
+    gc.disable()  # by itself it costs a quarter of the time
+    try:
+        match task.series:
+            case "singles":
+                return task, runner.singles(scenario, task.part, PARTS)
+            case "seeds":
+                first = task.part * SEEDS_A_TASK + 1
+                return task, runner.seeds(scenario, first, first + SEEDS_A_TASK - 1)
+            case _:
+                return task, runner.pairs(scenario, task.part, PARTS, seconds)
+    finally:
+        gc.enable()
+
+
+def run_all(jobs: int, seconds: float, say: Callable[[str], None]) -> bool:
+    """Run everything, the pairs until about so many seconds passed; say whether all held."""
+    count, end = Count(), time.monotonic() + seconds
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for queue in (first_tasks(), pair_tasks()):
+            for task, tally in _spread(pool, jobs, queue, end):
+                count.add(task, tally)
+                for failure in tally.failures:
+                    say(f"broken: {failure}")
+        caught = mutations.run_all(pool, say)
+    count.report(say)
+    return not count.failures and caught
+
+
+def _spread(
+    pool: Executor, jobs: int, queue: list[Task], end: float
+) -> Iterator[tuple[Task, Tally]]:
+    """Keep all processes at work; each task gets its share of the time that is left."""
+    waiting, running = list(reversed(queue)), set[Future[tuple[Task, Tally]]]()
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            share = max(0.0, end - time.monotonic()) * jobs / len(waiting)
+            running.add(pool.submit(run_task, waiting.pop(), share))
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        yield from (future.result() for future in done)

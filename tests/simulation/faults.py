@@ -1,0 +1,150 @@
+"""What may strike a call, which calls it may strike, and the plan of one run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Call(StrEnum):
+    """The kinds of calls an actor makes; each one is a point where the world may go wrong."""
+
+    READ = "read"
+    READ_MANY = "read many"
+    WRITE = "write"
+    TRANSACT = "transact"
+    SEND = "send"
+    RECEIVE = "receive"
+    DELETE = "delete"
+    SHOW = "show again"
+    SCHEDULE = "schedule"
+    REQUEST = "request"  # HTTP: a client calls our API
+    DELIVER = "deliver"  # SQS mapping: a batch goes to a function
+    WORK = "work"  # a worker does what the job asks
+
+
+class Strike(StrEnum):
+    """What goes wrong at a call."""
+
+    CRASH_BEFORE = "crash-before"  # the process dies, the call was not made
+    CRASH_AFTER = "crash-after"  # the process dies, the call took effect
+    LOST_REQUEST = "lost-request"  # nothing took effect, the caller gets a fault
+    LOST_ANSWER = "lost-answer"  # it took effect; the port repeats it, or the caller gets a fault
+    NO_ANSWER = "no-answer"  # it took effect; the table's deadline passes and a fault comes out
+    DUPLICATE = "duplicate"  # it takes effect twice
+    LATE = "late"  # it takes effect later than the caller believes
+    THROTTLE = "throttle"  # it is repeated after a while
+    CONFLICT = "conflict"  # TransactionConflict: it is repeated at once
+    PARTIAL = "partial"  # a part of a batch takes effect, the caller gets a fault
+    TORN = "torn"  # the items of a batch are read at different moments
+    STALL = "stall"  # the process stands still for longer than the commit window
+
+
+_READ = (Strike.CRASH_BEFORE, Strike.LOST_REQUEST, Strike.THROTTLE, Strike.STALL)
+_WRITE = (
+    Strike.CRASH_BEFORE,
+    Strike.CRASH_AFTER,
+    Strike.LOST_REQUEST,
+    Strike.LOST_ANSWER,
+    Strike.NO_ANSWER,
+    Strike.LATE,
+    Strike.THROTTLE,
+    Strike.STALL,
+)
+
+MAY_STRIKE: Mapping[Call, tuple[Strike, ...]] = {
+    Call.READ: _READ,
+    Call.READ_MANY: (*_READ, Strike.TORN),
+    Call.WRITE: _WRITE,
+    Call.TRANSACT: (*_WRITE, Strike.CONFLICT),
+    Call.SEND: (
+        Strike.CRASH_BEFORE,
+        Strike.CRASH_AFTER,
+        Strike.LOST_REQUEST,
+        Strike.LOST_ANSWER,
+        Strike.DUPLICATE,
+        Strike.LATE,
+        Strike.PARTIAL,
+        Strike.STALL,
+    ),
+    Call.RECEIVE: (
+        Strike.CRASH_BEFORE,
+        Strike.CRASH_AFTER,
+        Strike.LOST_REQUEST,
+        Strike.LOST_ANSWER,
+        Strike.DUPLICATE,
+    ),
+    Call.DELETE: (
+        Strike.CRASH_BEFORE,
+        Strike.CRASH_AFTER,
+        Strike.LOST_REQUEST,
+        Strike.DUPLICATE,
+    ),
+    Call.SHOW: (Strike.CRASH_BEFORE, Strike.LOST_REQUEST),
+    Call.SCHEDULE: (
+        Strike.CRASH_BEFORE,
+        Strike.CRASH_AFTER,
+        Strike.LOST_REQUEST,
+        Strike.LOST_ANSWER,
+        Strike.LATE,
+        Strike.STALL,
+    ),
+    Call.REQUEST: (Strike.LOST_REQUEST, Strike.LOST_ANSWER, Strike.DUPLICATE),
+    Call.DELIVER: (Strike.DUPLICATE, Strike.LATE, Strike.LOST_ANSWER),
+    Call.WORK: (Strike.CRASH_BEFORE, Strike.STALL),
+}
+
+PAIRED = frozenset({Strike.CRASH_BEFORE, Strike.CRASH_AFTER, Strike.LOST_ANSWER, Strike.DUPLICATE})
+
+LATENCIES_MS = (0, 0, 1, 2, 5, 10, 50, 200)
+SKEWS_MS = (-1000, 0, 1000)  # two seconds between the fastest and the slowest clock
+CALM_LATENCY_MS = 2
+
+
+@dataclass(slots=True)
+class Plan:
+    """What happens in one run: who waits how long, whose clock is wrong, what strikes when.
+
+    Shapes: `strikes` by the number of the call, from 0 in the order the calls took place;
+        seed 0 is calm: equal latencies and right clocks.
+    """
+
+    seed: int = 0
+    strikes: Mapping[int, Strike] = field(default_factory=dict)
+    rate: float = 0.0  # of calls that are struck at random
+    chance: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+
+    def latency_ms(self) -> int:
+        """Return how long the next call waits before it takes effect."""
+        if not self.seed:
+            return CALM_LATENCY_MS
+        return LATENCIES_MS[int(self.chance.random() * len(LATENCIES_MS))]
+
+    def skew_ms(self) -> int:
+        """Return how wrong the clock of the next process is."""
+        return SKEWS_MS[int(self.chance.random() * len(SKEWS_MS))] if self.seed else 0
+
+    def order(self) -> float:
+        """Return who goes first of those that are due at the same moment: the smallest."""
+        return self.chance.random() if self.seed else 0.0
+
+    def strike(self, index: int, call: Call) -> Strike | None:
+        """Return what strikes this call."""
+        if self.strikes:
+            planned = self.strikes.get(index)
+            if planned is not None and planned in MAY_STRIKE[call]:
+                return planned
+        if self.rate and self.chance.random() < self.rate:
+            kinds = MAY_STRIKE[call]
+            return kinds[int(self.chance.random() * len(kinds))]
+        return None
+
+    def __str__(self) -> str:
+        struck = ",".join(f"{index}:{strike}" for index, strike in sorted(self.strikes.items()))
+        rate = f" --rate {self.rate}" if self.rate else ""
+        return f"--seed {self.seed}{rate}" + (f" --strikes {struck}" if struck else "")

@@ -1,0 +1,168 @@
+"""What must be true of every run when all is quiet: of records, history and acknowledgements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeVar
+
+from chalicelib.engine.state import (
+    Failure,
+    Incident,
+    Instance,
+    InstanceState,
+    Job,
+    JobState,
+    Record,
+    Timer,
+)
+from chalicelib.engine.turn import Entered, HistoryEvent, Left, Taken, Terminated
+from chalicelib.ports import HISTORY, Query, Table
+from chalicelib.store import history, instances, table
+from tests.simulation.ledger import Ledger
+from tests.simulation.stage import Stage
+
+
+def check(stage: Stage) -> list[str]:
+    """Return what is wrong with the instances of a run and with what clients were told."""
+    store, ledger = stage.inner, stage.ledger
+    found = {key: instances.load(store, key, None) for key in sorted(stage.watch.roots)}
+    wrong = [
+        f"start {key} was acknowledged and is gone" for key in ledger.starts if key not in found
+    ]
+    wrong += _wrong_deliveries(ledger)
+    jobs: dict[int, Job] = {}
+    for key, instance in found.items():
+        assert instance is not None
+        jobs |= {job.key: job for job in _all(instance, Job)}
+        wrong += [f"instance {key}: {what}" for what in _wrong_instance(store, instance)]
+    rows = {
+        (row.job_key, row.delivery_token) for i in found.values() if i for row in _all(i, Failure)
+    }
+    wrong += [
+        f"failure {each} was acknowledged and has no row"
+        for each in ledger.failed
+        if each not in rows
+    ]
+    wrong += _wrong_completions(ledger, jobs)
+    wrong += _wrong_cancels(ledger, found)
+    wrong += _early(stage)
+    return wrong
+
+
+def events_of(store: Table, key: int) -> list[tuple[int, HistoryEvent]]:
+    """Return what happened in an instance, with its epoch milliseconds."""
+    return list(history.events(store, key))
+
+
+def unfinished(stage: Stage) -> str:
+    """Describe the instances that are still open, and what they wait for."""
+    told = [f"{stage.clients} clients still ask"] if stage.clients else []
+    for key in sorted(stage.watch.open_roots):
+        instance = instances.load(stage.inner, key, None)
+        told.append(f"instance {key} is open: {instance}")
+    return "; ".join(told)
+
+
+def _early(stage: Stage) -> Iterator[str]:
+    """Yield the timers that ended before their time although their event took place."""
+    for key, element_id in stage.watch.early_timers:
+        events = [event for _, event in events_of(stage.inner, key)]
+        entered = {
+            event.key
+            for event in events
+            if isinstance(event, Entered) and event.element_id == element_id
+        }
+        left = {event.key for event in events if isinstance(event, Left)}
+        if entered & left:
+            yield f"instance {key}: timer {element_id} fired before its time"
+
+
+# --- one instance --------------------------------------------------------------------------------
+
+
+def _wrong_instance(store: Table, instance: Instance) -> Iterator[str]:
+    yield from _wrong_history(store, instance)
+    for job in _all(instance, Job):
+        yield from (f"job {job.key}: {what}" for what in _wrong_failures(instance, job))
+    if instance.root.state is InstanceState.ACTIVE:
+        return
+    if instance.root.live or instance.root.agenda or instance.root.tokens:
+        yield f"ended with {instance.root}"
+    yield from (
+        f"ended with job {job.key} {job.state}"
+        for job in _all(instance, Job)
+        if job.state in (JobState.ACTIVE, JobState.FAILED)
+    )
+    yield from (f"ended with {timer}" for timer in _all(instance, Timer))
+    yield from (
+        f"ended with {incident}"
+        for incident in _all(instance, Incident)
+        if not incident.resolved_at
+    )
+
+
+def _wrong_history(store: Table, instance: Instance) -> Iterator[str]:
+    page = store.query(Query(HISTORY, table.instance_pk(instance.key)))
+    versions = sorted({int(str(item["sk"]).split("#")[1]) for item in page.items})
+    if versions != list(range(1, instance.root.version + 1)):
+        yield f"history of versions {versions}, the root is at {instance.root.version}"
+    events = [event for _, event in events_of(store, instance.key)]
+    ends = Counter(event.key for event in events if isinstance(event, Left | Terminated))
+    entered = Counter(event.key for event in events if isinstance(event, Entered))
+    taken = Counter(event.flow_id for event in events if isinstance(event, Taken))
+    yield from (f"element {key} was entered {n} times" for key, n in entered.items() if n > 1)
+    yield from (f"element {key} ended {n} times" for key, n in ends.items() if n > 1)
+    yield from (f"flow {flow} was taken {n} times" for flow, n in taken.items() if n > 1)
+    if instance.root.state is InstanceState.COMPLETED and entered.keys() != ends.keys():
+        yield f"completed, but elements {sorted(entered.keys() ^ ends.keys())} did not end"
+
+
+def _wrong_failures(instance: Instance, job: Job) -> Iterator[str]:
+    rows = [row for row in _all(instance, Failure) if row.job_key == job.key]
+    numbers = sorted(row.number for row in rows)
+    tokens = [row.delivery_token for row in rows if row.delivery_token is not None]
+    if numbers != list(range(1, job.failures + 1)):
+        yield f"{job.failures} failures, rows {numbers}"
+    if len(set(tokens)) < len(tokens):
+        yield f"a delivery failed twice: tokens {tokens}"
+    if any(token > job.delivery_token for token in tokens):
+        yield f"tokens {tokens} failed, only {job.delivery_token} were handed out"
+
+
+# --- acknowledgements ----------------------------------------------------------------------------
+
+
+def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
+    seen = Counter((each.job_key, each.token) for each in ledger.deliveries)
+    yield from (
+        f"job {key}: token {token} delivered {n} times" for (key, token), n in seen.items() if n > 1
+    )
+
+
+def _wrong_completions(ledger: Ledger, jobs: dict[int, Job]) -> Iterator[str]:
+    for key, element in ledger.completed.items():
+        if key not in jobs or jobs[key].state is not JobState.COMPLETED:
+            yield f"completion of {element} was acknowledged, the job is {jobs.get(key)}"
+    for key, job in jobs.items():
+        if job.state is JobState.COMPLETED and job.outputs not in ledger.offered.get(key, []):
+            yield f"job {key} has outputs that nobody sent: {job.outputs}"
+
+
+def _wrong_cancels(ledger: Ledger, found: dict[int, Instance | None]) -> Iterator[str]:
+    for key in ledger.cancelled:
+        instance = found.get(key)
+        if instance is None or instance.root.state is not InstanceState.TERMINATED:
+            state = instance and instance.root.state
+            yield f"cancel of {key} was acknowledged, the instance is {state}"
+    asked = ledger.asked_to_cancel
+    for key, instance in found.items():
+        if instance and instance.root.state is InstanceState.TERMINATED and key not in asked:
+            yield f"instance {key} was terminated and nobody asked for it"
+
+
+T = TypeVar("T", bound=Record)
+
+
+def _all(instance: Instance, kind: type[T]) -> list[T]:
+    return [record for record in instance.records.values() if isinstance(record, kind)]

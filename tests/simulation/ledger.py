@@ -1,0 +1,41 @@
+"""What clients asked for and what they were told: the acknowledgements to hold us to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from chalicelib.engine.state import Job
+from chalicelib.json_text import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A job as a worker got it."""
+
+    client_id: str
+    job_key: int
+    element_id: str
+    token: int
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Asked and acknowledged, by what it was about. Acknowledged: the client got the answer."""
+
+    starts: list[int] = field(default_factory=list)  # acknowledged, by instance key
+    deliveries: list[Delivery] = field(default_factory=list)
+    offered: dict[int, list[JsonObject]] = field(default_factory=dict)  # completions sent, by job
+    completed: dict[int, str] = field(default_factory=dict)  # acknowledged, by job: element id
+    failed: list[tuple[int, int]] = field(default_factory=list)  # acknowledged: job and token
+    reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise
+    cancelled: list[int] = field(default_factory=list)  # acknowledged, by instance key
+    asked_to_cancel: set[int] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+
+    def deliver(self, client_id: str, job: Job) -> None:
+        """Note that a worker got a job."""
+        self.deliveries.append(Delivery(client_id, job.key, job.element_id, job.delivery_token))
+
+    def offer(self, job_key: int, variables: JsonObject) -> None:
+        """Note that a completion was sent."""
+        self.offered.setdefault(job_key, []).append(variables)

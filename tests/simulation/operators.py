@@ -1,0 +1,162 @@
+"""What operators and special clients do, some of it ahead of the routes that will offer it.
+
+Setting retries, extending, assigning and holding have their store functions and guards, but their
+operations come with the job protocol's and the Priostack issue. Until then the few lines of each
+are here, as design section 3's table says: ring n+1, then one conditional write under ring n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TypeVar
+
+from chalicelib.delivery import bells
+from chalicelib.delivery.promise import promise_in_time
+from chalicelib.engine.commands import ResolveIncident
+from chalicelib.engine.state import Incident, Job, JobState
+from chalicelib.errors import Conflict, Rejected
+from chalicelib.operations import sweep
+from chalicelib.operations.advance import advance
+from chalicelib.operations.attempts import attempts
+from chalicelib.store import instances, jobs
+from chalicelib.store.jobs import Lock, Lost
+from tests.simulation.clients import complete
+from tests.simulation.stage import Stage
+
+LOOK_MS = 700  # between two looks for something to do
+HOUR_MS = 3_600_000
+
+T = TypeVar("T")
+
+
+def open_jobs(stage: Stage) -> list[Job]:
+    """Look, from outside of the play, for the jobs that wait."""
+    return [job for job in _records(stage, Job) if job.state is JobState.ACTIVE]
+
+
+def resolve_incidents(stage: Stage) -> None:
+    """Resolve every incident there is, until the play is over."""
+    while not stage.is_over:
+        stage.world.pause(LOOK_MS)
+        for incident in _records(stage, Incident):
+            if incident.resolved_at is None:
+                _try(stage, "resolve", partial(_resolve, stage, incident.key))
+
+
+def _resolve(stage: Stage, key: int) -> None:
+    advance(stage.ports, key, ResolveIncident(key))
+
+
+def set_retries(stage: Stage, retries: int) -> None:
+    """Give each open job so many retries, at once."""
+    for job in open_jobs(stage):
+        _try(stage, "set retries", partial(_set_retries, stage, job.key, retries))
+
+
+def _set_retries(stage: Stage, key: int, retries: int) -> None:
+    ports = stage.ports
+    for _ in attempts(ports):
+        job = jobs.read(ports.table, [key])[key]
+        if job.state is not JobState.ACTIVE:
+            return
+        now = ports.clock.now()
+        freed = replace(job, retries=retries, retry_at=None, retries_set_by_operator=True)
+        at = bells.let_out_at(freed, now) or now
+        promise_in_time(ports, [bells.next_ring(job, at)])
+        after = replace(freed, ring=job.ring + 1, ring_at=at)
+        if isinstance(jobs.set_retries(ports.table, job, after), Job):
+            return
+    raise Conflict(f"job {key} was changed by others")
+
+
+def assign(stage: Stage, assignee: str) -> None:
+    """Give each open job to somebody."""
+    for job in open_jobs(stage):
+        _try(stage, "assign", partial(_assign, stage, job, assignee))
+
+
+def _assign(stage: Stage, job: Job, assignee: str) -> None:
+    jobs.assign(stage.ports.table, job, assignee)
+
+
+def extend(stage: Stage, job: Job, by: timedelta) -> None:
+    """Move the end of the lock that a job was delivered with."""
+    ports, client_id = stage.ports, job.owner or ""
+
+    def operation() -> None:
+        for _ in attempts(ports):
+            now = ports.clock.now()
+            current = jobs.read(ports.table, [job.key])[job.key]
+            if current.delivery_token != job.delivery_token or current.owner != client_id:
+                return
+            if current.state is not JobState.ACTIVE or (current.lock_until or now) <= now:
+                return
+            if jobs.shortens(current, now + by):
+                promise_in_time(ports, [bells.next_ring(current, now + by)])
+            extended = jobs.extend(
+                ports.table, current, client_id, now + by, now=now, token=job.delivery_token
+            )
+            if not isinstance(extended, Lost):
+                return
+
+    _try(stage, "extend", operation)
+
+
+def hold_and_complete(stage: Stage, client_id: str) -> None:
+    """Take each open job without an end, work a little, and complete it."""
+    for job in open_jobs(stage):
+        held: list[Job] = []
+        _try(stage, "hold", partial(_hold, stage, job, client_id, held))
+        for taken in held:
+            stage.ledger.deliver(client_id, taken)
+            stage.world.pause(200)
+            complete(stage, taken, {"done": taken.element_id})
+
+
+def _hold(stage: Stage, seen: Job, client_id: str, held: list[Job]) -> None:
+    """Claim without an end: the number rises and nothing is rung."""
+    job = jobs.read(stage.ports.table, [seen.key])[seen.key]
+    now = stage.ports.clock.now()
+    claimed = jobs.claim(stage.ports.table, job, Lock(client_id), now=now)
+    if isinstance(claimed, Job):
+        held.append(claimed)
+
+
+def release_holds(stage: Stage) -> None:
+    """Free all jobs that are held without an end."""
+
+    def operation() -> None:
+        sweep.release_holds(stage.ports)
+
+    _try(stage, "release holds", operation)
+
+
+def lose_messages(stage: Stage) -> None:
+    """Lose all that queues hold, as no queue ever should."""
+    stage.watch.forgive()
+    for queue in [*stage.queues.names(), "timers", "commands"]:
+        stage.queues.inner.lose(queue)
+
+
+def sweep_hourly(stage: Stage) -> None:
+    """Begin a sweep every hour."""
+    while not stage.is_over:
+        stage.world.pause(HOUR_MS)
+        _try(stage, "sweep", lambda: sweep.begin(stage.ports))
+
+
+def _records(stage: Stage, kind: type[T]) -> list[T]:
+    found = [instances.load(stage.inner, key, None) for key in sorted(stage.watch.open_roots)]
+    records = [record for each in found if each for record in each.records.values()]
+    return [record for record in records if isinstance(record, kind)]
+
+
+def _try(stage: Stage, name: str, operation: Callable[[], None]) -> None:
+    """Ask until there is an answer; a refusal is one."""
+    try:
+        stage.repeat(name, operation)
+    except Rejected as rejected:
+        stage.ledger.refused.append(f"{name}: {rejected.message}")

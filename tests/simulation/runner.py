@@ -1,0 +1,158 @@
+"""Many runs of a scenario: calm, each single strike, pairs of strikes, random seeds."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from tests.simulation.faults import MAY_STRIKE, PAIRED, Call, Plan, Strike
+from tests.simulation.scenario import Scenario, play
+
+RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
+FAILURES_KEPT = 5  # of one series; the rest says nothing new
+RATE_GUESSED = 100.0  # runs a second, before any was made
+COLLECT_EVERY = 100  # runs; whoever makes many lets the cyclic collector run no more often
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that broke an invariant, and how to see it again."""
+
+    scenario: str
+    plan: str
+    violations: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = "\n".join(f"    {violation}" for violation in self.violations)
+        return f"python -m tests.simulation --scenario {self.scenario} {self.plan}\n{lines}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many runs were made, and those that failed."""
+
+    runs: int = 0
+    calls: int = 0
+    possible: int = 0  # pairs there are, drawn or not
+    failures: list[Failure] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Count another tally in."""
+        self.runs += other.runs
+        self.calls += other.calls
+        self.possible += other.possible
+        self.failures = (self.failures + other.failures)[:FAILURES_KEPT]
+
+
+def try_plan(scenario: Scenario, plan: Plan, tally: Tally) -> list[Call]:
+    """Run once and count it; return the calls that could have been struck."""
+    outcome = play(scenario, plan)
+    tally.runs += 1
+    if tally.runs % COLLECT_EVERY == 0:
+        gc.collect()
+    tally.calls += outcome.calls
+    if outcome.violations and len(tally.failures) < FAILURES_KEPT:
+        tally.failures.append(Failure(scenario.name, str(plan), tuple(outcome.violations)))
+    return outcome.kinds
+
+
+def calm(scenario: Scenario) -> Tally:
+    """Run once with nothing going wrong."""
+    tally = Tally()
+    try_plan(scenario, Plan(), tally)
+    return tally
+
+
+def singles(scenario: Scenario, part: int = 0, parts: int = 1, seed: int = 0) -> Tally:
+    """Strike each call in each way it can be struck; `part` takes every `parts`-th call."""
+    tally = Tally()
+    kinds = play(scenario, Plan(seed)).kinds
+    for index in range(part, len(kinds), parts):
+        for strike in MAY_STRIKE[kinds[index]]:
+            try_plan(scenario, Plan(seed, {index: strike}), tally)
+    return tally
+
+
+def pairs(scenario: Scenario, part: int, parts: int, seconds: float) -> Tally:
+    """Strike twice, each in a way of PAIRED, the second anywhere after the first.
+
+    Shapes: `part` takes every `parts`-th of the first strikes; if there are more pairs than
+        about so many seconds allow, every n-th second strike is taken.
+    """
+    tally, began = Tally(), time.monotonic()
+    firsts = _paired(play(scenario, Plan()).kinds, 0)[part::parts]
+    for number, (index, first) in enumerate(firsts):
+        kinds = play(scenario, Plan(0, {index: first})).kinds
+        seconds_of = _paired(kinds, index + 1)
+        tally.possible += len(seconds_of)
+        stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
+        for later, second in seconds_of[number % stride :: stride]:
+            try_plan(scenario, Plan(0, {index: first, later: second}), tally)
+    return tally
+
+
+def _paired(kinds: Sequence[Call], start: int) -> list[tuple[int, Strike]]:
+    """Return the calls from a number on, each with the strikes of PAIRED it may suffer."""
+    return [
+        (index, strike)
+        for index in range(start, len(kinds))
+        for strike in MAY_STRIKE[kinds[index]]
+        if strike in PAIRED
+    ]
+
+
+def _stride(tally: Tally, began: float, seconds: float, left: int) -> int:
+    """Return which share of the runs that are left can be made in the time that is left."""
+    spent = time.monotonic() - began
+    rate = tally.runs / spent if tally.runs else RATE_GUESSED
+    return max(1, -(-left // max(1, round(rate * max(0.0, seconds - spent)))))
+
+
+def seeds(scenario: Scenario, first: int, last: int) -> Tally:
+    """Run each seed from first to last, with a rate of strikes that goes round."""
+    tally = Tally()
+    for seed in range(first, last + 1):
+        try_plan(scenario, Plan(seed, rate=RATES[seed % len(RATES)]), tally)
+    return tally
+
+
+def first_failure(
+    scenarios: list[Scenario],
+    runs_max: int,
+    under: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> tuple[Failure | None, int]:
+    """Run calm, single and random plans of the scenarios by turns until one fails.
+
+    Returns the failure, if any, and how many runs it took.
+    """
+    tally = Tally()
+    with under():
+        streams = [_plans(scenario) for scenario in scenarios]
+        while streams and tally.runs < runs_max:
+            for number, stream in enumerate(list(streams)):
+                plan = next(stream, None)
+                if plan is None:
+                    continue
+                try_plan(scenarios[number], plan, tally)
+                if tally.failures:
+                    return tally.failures[0], tally.runs
+    return None, tally.runs
+
+
+def _plans(scenario: Scenario) -> Iterator[Plan]:
+    """Yield plans without end: calm, then seeds and shuffled singles by turns."""
+    yield Plan()
+    kinds = play(scenario, Plan()).kinds
+    ones = [(i, strike) for i, kind in enumerate(kinds) for strike in MAY_STRIKE[kind]]
+    random.Random(0).shuffle(ones)
+    seed = 0
+    while True:
+        for index, strike in ones:
+            yield Plan(0, {index: strike})
+            seed += 1
+            yield Plan(seed, rate=RATES[seed % len(RATES)])
+        ones = ones or [(0, MAY_STRIKE[kinds[0]][0])]

@@ -1,0 +1,194 @@
+"""A scenario: a model, those who act on it, and what must be true when all is quiet again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+from chalicelib.delivery import commands, timers
+from chalicelib.operations.definitions import create_process_definition
+from chalicelib.operations.sweep import Swept, sweep_all
+from chalicelib.ports import Ports, Received, Settings
+from chalicelib.profile import Profile
+from chalicelib.store import definitions
+from chalicelib.store.definitions import Definition
+from chalicelib.triggers.batches import Messages
+from chalicelib.triggers.commands import on_commands
+from chalicelib.triggers.timers import on_timers
+from tests.fakes.chance import SeededChance
+from tests.fakes.clock import ManualClock
+from tests.fakes.queues import MemoryQueues
+from tests.fakes.schedules import MemorySchedules
+from tests.simulation.bugs import reporting_bugs
+from tests.simulation.faults import Call, Plan
+from tests.simulation.invariants import check, unfinished
+from tests.simulation.ledger import Ledger
+from tests.simulation.ports import (
+    LightTable,
+    StruckClock,
+    StruckQueues,
+    StruckSchedules,
+    StruckTable,
+    TrueClock,
+    WatchedQueues,
+)
+from tests.simulation.stage import Stage
+from tests.simulation.watch import Watch
+from tests.simulation.workers import Mapping
+from tests.simulation.world import World
+
+DIAGRAMS = Path(__file__).resolve().parents[1] / "diagrams"
+STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so long
+DRAIN_STRUCK_MS = 120_000  # then spare messages come back, and are struck too
+SETTLE_MS = 75 * 60_000  # after it healed, all must come to its end: a few visibilities of 900 s
+DRAIN_MS = 40 * 60_000  # then every message that is left must go
+TRIGGER_VISIBILITY_S = 90  # of the timers and commands queues (infra/template.py)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+
+
+class Edit(NamedTuple):
+    """What a scenario has otherwise in its diagram."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is played: a model of tests/diagrams, and those who act on it.
+
+    Shapes: `act` brings the actors onto the stage; `settle_ms` is how long it may take after all
+        is healed until every instance came to its end.
+    """
+
+    name: str
+    diagram: str
+    act: Callable[[Stage], None]
+    edits: tuple[Edit, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    settle_ms: int = SETTLE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one run."""
+
+    violations: list[str]
+    calls: int
+    kinds: list[Call]  # of the calls that could be struck
+    struck: list[str]
+
+
+def play(scenario: Scenario, plan: Plan, trace: Callable[[str], None] | None = None) -> Outcome:
+    """Run a scenario once by a plan, and check it."""
+    world = World(plan, trace)
+    stage = _set(scenario, world)
+    scenario.act(stage)
+    with reporting_bugs(world.complain):
+        try:
+            _let_act(stage, scenario.settle_ms)
+        finally:
+            world.end()
+    world.violations += check(stage)
+    return Outcome(world.violations, world.calls, world.kinds, world.struck)
+
+
+def _let_act(stage: Stage, settle_ms: int) -> None:
+    """Strike while they act, heal, let time pass, and let the sweeper find nothing to mend."""
+    world = stage.world
+    world.run(world.now_ms + STRUCK_MS, stage.is_played)
+    stage.is_over = stage.is_played()
+    if stage.is_over:
+        world.run(world.now_ms + DRAIN_STRUCK_MS, stage.is_quiet)
+    world.healed = True
+    if not world.run(world.now_ms + settle_ms, stage.is_played):
+        world.complain(f"after {settle_ms // 60_000} calm minutes: {unfinished(stage)}")
+    stage.is_over = True
+    world.run(world.now_ms + DRAIN_MS, stage.is_quiet)
+    world.run(world.now_ms + DRAIN_MS, _sweep(stage))
+
+
+def _sweep(stage: Stage) -> Callable[[], bool]:
+    """Let the sweeper look at everything; return whether it has and all is quiet again."""
+    swept: list[Swept] = []
+    stage.world.spawn("sweeper", lambda: swept.append(sweep_all(stage.ports)))
+
+    def is_done() -> bool:
+        if swept and swept[0].mended:
+            stage.world.complain(f"the sweeper had to mend: {swept.pop()}")
+        return bool(swept) and stage.is_quiet()
+
+    return is_done
+
+
+def _set(scenario: Scenario, world: World) -> Stage:
+    """Set the stage: copies of what was deployed, under ports that are struck."""
+    template = _template(scenario.diagram, scenario.edits)
+    table = template.table.copy()
+    watch = Watch(lambda: (world.now() - _EPOCH) // _MS, table.peek, world.complain)
+    clock = TrueClock(world)
+    memory = MemoryQueues(clock, SeededChance(world.plan.seed) if world.plan.seed else None)
+    for name in template.queues:
+        memory.ensure(name)
+    queues = WatchedQueues(world, memory, watch)
+    struck = StruckTable(world, table, watch)
+    definitions.remember(struck, template.definition)
+    ports = Ports(
+        struck,
+        StruckQueues(world, queues),
+        StruckSchedules(world, MemorySchedules(clock, queues), watch),
+        StruckClock(world),
+        SeededChance(world.plan.seed),
+        scenario.settings,
+    )
+    stage = Stage(world, ports, table, queues, Ledger(), watch, template.definition.key)
+    for mapping in _triggers(stage):
+        world.spawn(f"mapping of {mapping.queue}", partial(mapping.pump, stage))
+    return stage
+
+
+def _triggers(stage: Stage) -> list[Mapping]:
+    """Return the mappings of our own functions; each runs more than once at a time."""
+    serve = {timers.QUEUE: on_timers, commands.QUEUE: on_commands}
+    return [
+        Mapping(queue, partial(_serve, stage, function), TRIGGER_VISIBILITY_S)
+        for queue, function in serve.items()
+        for _ in range(2)
+    ]
+
+
+def _serve(
+    stage: Stage,
+    function: Callable[[Ports, Messages], list[str]],
+    received: Sequence[Received],
+) -> set[str]:
+    return set(function(stage.ports, [(each.receipt, each.body) for each in received]))
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A stage before anybody acts: the definition is deployed and its queues are made."""
+
+    table: LightTable
+    queues: tuple[str, ...]
+    definition: Definition
+
+
+@cache
+def _template(diagram: str, edits: tuple[Edit, ...]) -> Template:
+    clock = ManualClock()
+    table, queues = LightTable(), MemoryQueues(clock)
+    ports = Ports(table, queues, MemorySchedules(clock, queues), clock, SeededChance())
+    xml = (DIAGRAMS / diagram).read_text()
+    for old, new in edits:
+        assert old in xml, f"{diagram}: expected {old} to edit"
+        xml = xml.replace(old, new)
+    deployed = create_process_definition(ports, xml.encode(), Profile.ZENBPM)
+    definition = definitions.get(table, deployed.definitions[0].key)
+    assert definition is not None
+    return Template(table, tuple(queues.names()), definition)

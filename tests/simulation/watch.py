@@ -1,0 +1,276 @@
+"""What really took effect, and whether it was right: the invariants that hold at every moment.
+
+The wrapped ports tell the watch each write, message and schedule that took effect. It keeps
+which messages are alive, so that it can say at once, not after a day of waiting, when an open
+job has lost its bell or a timer its message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
+
+SKEW_TOLERATED_MS = 1_000  # a clock that is that fast sees a lock end that much early
+ENDED = ("completed", "terminated")
+FOLLOWERS = {
+    "active": {"active", "completed", "failed", "terminated"},
+    "failed": {"failed", "active", "terminated"},
+}
+
+
+class Subject(NamedTuple):
+    """What a message is about: a job's bell, a timer, a command; with its number."""
+
+    kind: str
+    key: int
+    number: int
+
+
+@lru_cache(maxsize=4096)
+def time_of(body: str) -> int:
+    """Return the time a message is for, in epoch milliseconds; a command is for at once."""
+    said = json.loads(body)
+    at: int = said.get("at") or said.get("due") or 0
+    return at
+
+
+@lru_cache(maxsize=4096)
+def subject_of(body: str) -> Subject:
+    """Return what a message body is about."""
+    said = json.loads(body)
+    if "instance" not in said and "job" not in said:
+        return Subject("other", 0, 0)
+    if "job" in said:
+        return Subject("bell", said["job"], said["number"])
+    if "timer" in said:
+        return Subject("timer", said["timer"], said["due"])
+    return Subject("command", said["instance"], said.get("version", 0))
+
+
+class Watch:
+    """The one who sees everything and forgives nothing."""
+
+    def __init__(
+        self,
+        now_ms: Callable[[], int],
+        find: Callable[[ItemKey], Item | None],
+        complain: Callable[[str], None],
+    ) -> None:
+        self._now_ms = now_ms  # epoch milliseconds, the true time
+        self._find = find
+        self._complain = complain
+        self._alive: dict[Subject, list[int]] = {}  # the times its messages are for
+        self._held: dict[str, str] = {}  # bodies of received messages
+        self._is_forgiving = False
+        self._visible: dict[str, list[int]] = {}
+        self._places: dict[Subject, ItemKey] = {}
+        self.claims: Counter[int] = Counter()  # deliveries by job
+        self.roots: dict[int, Item] = {}
+        self.open_roots: set[int] = set()
+        self.early_timers: list[tuple[int, str]] = []  # ended before their time, by instance
+        self.messages = 0  # in queues and schedules
+
+    # --- messages ----------------------------------------------------------------------------
+
+    def sent(self, queue: str, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self._begin(message.body)
+            self.shown(queue, message.delay_s)
+
+    def shown(self, queue: str, after_s: int) -> None:
+        heappush(self._visible.setdefault(queue, []), self._now_ms() + after_s * 1000)
+
+    def received(self, queue: str, received: Sequence[Received], visibility_s: int) -> None:
+        for message in received:
+            self._held[_number_of(queue, message.receipt)] = message.body
+            self.shown(queue, visibility_s)
+
+    def deleted(self, queue: str, receipts: Sequence[str]) -> None:
+        for receipt in receipts:
+            body = self._held.pop(_number_of(queue, receipt), None)
+            if body is not None:
+                self._end(body)
+                self._check_missed(subject_of(body))
+
+    def scheduled(self, body: str) -> None:
+        self._begin(body)
+
+    def fired(self, body: str) -> None:
+        self._end(body)
+
+    def forgive(self) -> None:
+        """Expect nothing of messages any more: somebody lost them all."""
+        self._is_forgiving = True
+        self._alive.clear()
+        self._held.clear()
+        self.messages = 0
+
+    def _begin(self, body: str) -> None:
+        self._alive.setdefault(subject_of(body), []).append(time_of(body))
+        self.messages += 1
+
+    def _end(self, body: str) -> None:
+        times = self._alive.get(subject_of(body), [])
+        if time_of(body) in times:
+            times.remove(time_of(body))
+            self.messages -= 1
+
+    def is_quiet(self) -> bool:
+        """Say whether no message is in a queue and no schedule is planned."""
+        return not self.messages
+
+    def visible_in_ms(self, queue: str) -> int | None:
+        """Return in how many milliseconds something may become visible in the queue."""
+        times, now = self._visible.get(queue, []), self._now_ms()
+        while times and times[0] <= now:
+            heappop(times)
+        return times[0] - now if times else None
+
+    # --- writes ------------------------------------------------------------------------------
+
+    def wrote(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
+        """Check one write that took effect."""
+        if key.table == HISTORY:
+            if before is not None and before != after:
+                self._complain(f"history {key.sk} of {key.pk} was written twice")
+            return
+        match key.sk[:2]:
+            case "R":
+                self._wrote_root(key, before, after)
+            case "J#":
+                self._wrote_job(key, before, after)
+            case "T#":
+                self._wrote_timer(key, before, after)
+
+    def _wrote_root(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
+        if after is None:
+            self._complain(f"root {key.pk} was deleted")
+            return
+        if "alias_of" in after:
+            return
+        was = _number(before, "version") if before else 0
+        if _number(after, "version") != was + 1:
+            self._complain(f"root {key.pk} went from version {was} to {_number(after, 'version')}")
+        if before and before["state"] in ENDED:
+            self._complain(f"root {key.pk} was {before['state']!s} and was written again")
+        instance = int(key.pk[2:])
+        self.roots[instance] = after
+        if after["state"] in ENDED:
+            self.open_roots.discard(instance)
+        else:
+            self.open_roots.add(instance)
+        if _has_agenda(after):
+            subject = Subject("command", instance, _number(after, "version"))
+            self._places[subject] = key
+            self._check_alive(subject, f"the agenda of {key.pk}", self._now_ms())
+
+    def _wrote_job(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
+        name = f"job {key.sk}"
+        if after is None:
+            self._complain(f"{name} was deleted")
+            return
+        if before is not None:
+            self._check_change(name, before, after)
+        self._places[self._bell_of(key, after)] = key
+        if _is_open(after):
+            out_at = max(self._now_ms(), _number(after, "retry_at"), _number(after, "lock_until"))
+            self._check_alive(self._bell_of(key, after), name, out_at)
+
+    def _wrote_timer(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
+        if after is not None:
+            subject = Subject("timer", int(key.sk[2:]), _number(after, "due"))
+            self._places[subject] = key
+            self._check_alive(subject, f"timer {key.sk}", subject.number)
+        elif before is not None and _number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
+            self.early_timers.append((int(key.pk[2:]), str(before["element_id"])))
+
+    def _check_change(self, name: str, before: Item, after: Item) -> None:
+        state, became = str(before["state"]), str(after["state"])
+        if became not in FOLLOWERS.get(state, {state}):
+            self._complain(f"{name} went from {state} to {became}")
+        if state in ENDED and before.get("outputs") != after.get("outputs"):
+            self._complain(f"{name} was ended and its outputs changed")
+        if _number(after, "ring") < _number(before, "ring"):
+            self._complain(
+                f"{name}: ring fell from {_number(before, 'ring')} to {_number(after, 'ring')}"
+            )
+        raised = _number(after, "delivery_token") - _number(before, "delivery_token")
+        if raised not in (0, 1):
+            self._complain(f"{name}: token {_number(before, 'delivery_token')} rose by {raised}")
+        if raised:
+            self._check_claim(name, before)
+            self.claims[int(name[6:])] += 1
+        elif after.get("owner") not in (before.get("owner"), None):
+            self._complain(f"{name} changed hands without a delivery")
+
+    def _check_claim(self, name: str, before: Item) -> None:
+        latest = self._now_ms() + SKEW_TOLERATED_MS
+        if before["state"] != "active":
+            self._complain(f"{name} is {before['state']!s} and was claimed")
+        if "owner" in before and _number(before, "lock_until", latest + 1) > latest:
+            self._complain(f"{name} was claimed while {before['owner']!r} had it")
+        if _number(before, "retry_at") > latest:
+            self._complain(f"{name} was claimed before its retryAt")
+
+    # --- what must be alive ------------------------------------------------------------------
+
+    def _check_alive(self, subject: Subject, name: str, at_ms: int) -> None:
+        """Complain unless a message of the subject is alive, and for no later than a time."""
+        if self._is_forgiving:
+            return
+        times = self._alive.get(subject)
+        if not times:
+            self._complain(f"{name} is open and no message of number {subject.number} is alive")
+        elif min(times) > at_ms + SKEW_TOLERATED_MS:
+            self._complain(f"{name} is out at {at_ms}, its message is for {min(times)}")
+
+    def _check_missed(self, subject: Subject) -> None:
+        """Complain if the last message of a subject was deleted that is still waited for."""
+        place = self._places.get(subject)
+        if self._alive.get(subject) or place is None or self._is_forgiving:
+            return
+        item = self._find(place)
+        if item is None:
+            return
+        match subject.kind:
+            case "bell":
+                missed = _is_open(item) and _number(item, "ring") == subject.number
+            case "timer":
+                missed = _number(item, "due") == subject.number
+            case _:
+                missed = _number(item, "version") == subject.number and _has_agenda(item)
+        if missed:
+            self._complain(f"the last message for {subject.kind} {place.sk} was deleted")
+
+    def _bell_of(self, key: ItemKey, item: Item) -> Subject:
+        return Subject("bell", int(key.sk[2:]), _number(item, "ring"))
+
+
+def _number_of(queue: str, receipt: str) -> str:
+    """Return what names a message whoever received it: the in-memory receipt begins with it."""
+    return f"{queue}/{receipt.split('.', maxsplit=1)[0]}"
+
+
+def _is_open(item: Item) -> bool:
+    """Say whether a job's item is one that a worker is to get, now or later."""
+    is_hold = "owner" in item and "lock_until" not in item
+    return item["state"] == "active" and not is_hold
+
+
+def _has_agenda(root: Item) -> bool:
+    """Say whether a root still has moves to make, so that it must be told to continue."""
+    left = json.loads(str(root["execution"]))
+    return bool(left.get("agenda") or left.get("purges"))
+
+
+def _number(item: Item, name: str, default: int = 0) -> int:
+    value = item.get(name, default)
+    if not isinstance(value, int):
+        raise TypeError(f"expected {name} to be a number, found {value!r}")
+    return value

@@ -1,0 +1,189 @@
+"""Workers over HTTP and in Lambda, and AWS's own mappings of queues to functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+
+from chalicelib.delivery import bells, horizon
+from chalicelib.engine.state import Job
+from chalicelib.errors import Conflict, Rejected
+from chalicelib.operations import claims
+from chalicelib.operations.claims import Activation
+from chalicelib.operations.handing_out import Claimant
+from chalicelib.ports import Message, Received
+from tests.simulation.clients import complete, fail
+from tests.simulation.faults import Call, Strike
+from tests.simulation.stage import REPEAT_AFTER_MS, Stage
+from tests.simulation.world import FUNCTION_TIMEOUT_MS, Fault, NoAnswer
+
+LOCK = timedelta(seconds=10)
+LONG_POLL = timedelta(seconds=20)
+JOB_VISIBILITY_S = 900  # of a Lambda worker's mapping (design section 5)
+LATE_BATCH_MS = 5_000
+LOOK_AGAIN_S = 1  # the visibility a worker's handler gives to an early bell (design section 5)
+FREE_REASONS = frozenset({"held", "waiting", "ended"})  # of a 409 after which a bell may go
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a worker works: how long, and which of its deliveries it fails.
+
+    Shapes: `fails` is asked with the job; what it returns is the retries to leave, or None to
+        complete the job.
+    """
+
+    lock: timedelta = LOCK
+    work_ms: int = 200
+    first_ms: int | None = None  # of a job's first delivery, if that is otherwise
+    jobs_max: int = 1
+    fails: Callable[[Job], int | None] = field(default=lambda _: None)
+    backoff: timedelta | None = None
+    meanwhile: Callable[[Stage, Job], None] | None = None
+
+
+PLAIN = Habits()
+
+
+def hire(stage: Stage, name: str, type_: str, habits: Habits = PLAIN, delay_ms: int = 0) -> None:
+    """Let an HTTP worker wait for jobs of a type."""
+    stage.world.spawn(name, lambda: http_worker(stage, name, type_, habits), delay_ms)
+
+
+def subscribe(stage: Stage, name: str, type_: str, habits: Habits = PLAIN) -> None:
+    """Let a Lambda worker be invoked for jobs of a type, more than once at a time."""
+    mapping = Mapping(
+        stage.job_queue(type_),
+        lambda_worker(stage, name, habits),
+        JOB_VISIBILITY_S,
+        timeout_ms=None,
+        look_again_s=LOOK_AGAIN_S,
+    )
+    for _ in range(2):
+        stage.world.spawn(f"mapping to {name}", lambda: mapping.pump(stage))
+
+
+def http_worker(stage: Stage, name: str, type_: str, habits: Habits) -> None:
+    """Take jobs of a type by long poll and do them, until the play is over.
+
+    After an empty answer it polls only when there is a message again: the polls of an idle hour
+    would show nothing new.
+    """
+    request = Activation(
+        type_, Claimant(name, habits.lock), max_jobs=habits.jobs_max, wait_for=LONG_POLL
+    )
+    while not stage.is_over:
+        try:
+            taken = stage.world.request(
+                f"activate {type_}", lambda: claims.activate(stage.ports, request)
+            )
+        except NoAnswer:
+            stage.world.pause(REPEAT_AFTER_MS)
+            continue
+        if not taken:
+            stage.queues.await_message(stage.job_queue(type_))
+        for job in taken:
+            stage.ledger.deliver(name, job)
+        for job in taken:
+            try:
+                with stage.world.process(name, timeout_ms=None):
+                    work(stage, job, habits)
+            except NoAnswer:
+                stage.world.note(f"{name} died at work on {job.element_id}")
+
+
+def work(stage: Stage, job: Job, habits: Habits) -> None:
+    """Do one job and report: complete it or fail it."""
+    stage.world.call(Call.WORK, "work on", job.element_id)
+    if habits.meanwhile is not None:
+        habits.meanwhile(stage, job)
+    is_first = job.delivery_token == 1 and habits.first_ms is not None
+    stage.world.pause(habits.first_ms or 0 if is_first else habits.work_ms)
+    retries = habits.fails(job)
+    if retries is None:
+        complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
+    else:
+        fail(stage, job, retries, habits.backoff)
+
+
+def lambda_worker(
+    stage: Stage, name: str, habits: Habits
+) -> Callable[[Sequence[Received]], set[str]]:
+    """Return the handler of a Lambda function subscribed to a type's queue.
+
+    Each bell is claimed by its key and body, worked, and completed. What it returns are the
+    receipts of the messages that are to be shown again.
+    """
+
+    def handler(received: Sequence[Received]) -> set[str]:
+        return {each.receipt for each in received if not _handle(stage, name, habits, each)}
+
+    return handler
+
+
+def _handle(stage: Stage, name: str, habits: Habits, received: Received) -> bool:
+    """Claim, work and report one message; False if it is to be shown again."""
+    bell = bells.from_text(received.body)
+    claimant = Claimant(name, habits.lock)
+
+    def operation() -> Job:
+        return claims.claim_by_key(stage.ports, bell.job_key, claimant, received.body)
+
+    try:
+        job = stage.world.request("claim", operation)
+    except Rejected as rejected:
+        if rejected.details.get("reason") in FREE_REASONS:
+            return True
+        return horizon.is_over(bell.first_sent, stage.world.local_now())
+    except NoAnswer:
+        return False
+    stage.ledger.deliver(name, job)
+    work(stage, job, habits)
+    return True
+
+
+# --- mappings of queues ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """An SQS mapping: a queue's messages go to a function in batches; failed ones come back.
+
+    Shapes: `function` returns the receipts of those that failed; `look_again_s` is the visibility
+        it gives them, None leaves them invisible until the queue's own runs out.
+    """
+
+    queue: str
+    function: Callable[[Sequence[Received]], set[str]]
+    visibility_s: int
+    batch_max: int = 10
+    timeout_ms: int | None = FUNCTION_TIMEOUT_MS
+    look_again_s: int | None = None
+
+    def pump(self, stage: Stage) -> None:
+        """Do it for ever."""
+        while True:
+            received = stage.queues.take(self.queue, self.batch_max, self.visibility_s, None)
+            strike = stage.world.call(Call.DELIVER, "deliver", self.queue, received)
+            if strike is Strike.LATE:
+                stage.world.pause(LATE_BATCH_MS)
+            if strike is Strike.DUPLICATE:
+                stage.queues.send(self.queue, [Message(each.body) for each in received])
+            done = self._invoke(stage, received)
+            if done and strike is not Strike.LOST_ANSWER:
+                stage.queues.delete(self.queue, done)
+
+    def _invoke(self, stage: Stage, received: Sequence[Received]) -> list[str]:
+        """Invoke the function; return the receipts of what it has done."""
+        try:
+            with stage.world.process(f"function of {self.queue}", self.timeout_ms):
+                failed = self.function(received)
+        except (NoAnswer, Fault, Conflict) as error:
+            stage.world.note(f"function of {self.queue} failed: {error}")
+            return []
+        if self.look_again_s is not None:
+            for receipt in sorted(failed):
+                stage.queues.show_again(self.queue, receipt, self.look_again_s)
+        return [each.receipt for each in received if each.receipt not in failed]
