@@ -132,13 +132,10 @@ def get_process_instance_incidents(
     ports: Ports, key: int, is_resolved: bool | None, cut: Cut
 ) -> Listed[Incident]:
     """Return a page of an instance's incidents, the newest first."""
-    instance = instances.load(ports.table, key, None)
-    if instance is None or key != instance.key:
-        return Listed([], 0)
     found = [
-        record
-        for record in instance.records.values()
-        if isinstance(record, Incident) and is_resolved in (None, record.resolved_at is not None)
+        incident
+        for incident in lists.incidents_of(ports.table, key)
+        if is_resolved in (None, incident.resolved_at is not None)
     ]
     found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
     return Listed(found[cut.first : cut.first + cut.size], len(found))

@@ -148,10 +148,11 @@ def _with_expiry(write: Write, expires_at: int | None) -> Write:
 
 def _check_depth(name: str, item: Item) -> None:
     """Refuse JSON that could be written but not read again."""
-    for attribute in ("variables", "values", "inputs", "outputs"):
-        text = item.get(attribute)
-        if isinstance(text, str) and text.count("[") + text.count("{") > json_text.DEPTH_MAX:
-            try:
-                json_text.loads(text)
-            except ValueError as error:
-                raise TooLarge(f"{name}: {attribute}: {error}") from error
+    for attribute in ("variables", "values", "inputs", "outputs", "events"):
+        found = item.get(attribute)
+        for text in found if isinstance(found, list) else [found]:
+            if isinstance(text, str) and text.count("[") + text.count("{") > json_text.DEPTH_MAX:
+                try:
+                    json_text.loads(text)
+                except ValueError as error:
+                    raise TooLarge(f"{name}: {attribute}: {error}") from error

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.engine.state import (
+    Incident,
     Instance,
     InstanceState,
     Job,
@@ -29,7 +30,7 @@ from chalicelib.store import aliases, instances, items, jobs, reading, table
 from chalicelib.store.moments import to_ms
 
 LIST_MAX = 10_000  # index entries, or jobs, that one list looks at; design section 3
-COLLECTIONS_MAX = 1_000  # instances whose ended jobs one list looks at: a query each
+QUERY_COSTS = 10  # entries that a query for one instance's jobs counts for
 MS_MAX = 10**13 - 1  # of the thirteen digits in an index entry: the year 2286
 
 T = TypeVar("T")
@@ -49,12 +50,13 @@ class Listed(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Which part of a list is asked for, and in which order."""
+    """Which part of a list is asked for, in which order, and how much is looked at for it."""
 
     first: int = 0
     size: int = 10
     sort_by: str = "created_at"
     ascending: bool = False
+    looks_max: int = LIST_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,9 @@ JOB_ORDERS: Mapping[str, Callable[[Job], Any]] = {
 def list_instances(store: Table, wanted: WantedInstances, cut: Cut) -> Listed[Instance]:
     """Return a page of process instances, each with the variables of its top scope."""
     is_open = wanted.states is not None and wanted.states <= items.OPEN_STATES
-    entries, is_floor = _newest(store, table.OPEN if is_open else table.LISTED, LIST_MAX, wanted)
+    entries, is_floor = _newest(
+        store, table.OPEN if is_open else table.LISTED, cut.looks_max, wanted
+    )
     found = [entry for entry in entries if _is_of(entry, wanted)]
     if wanted.asks_roots or cut.sort_by != "created_at":
         roots = [root for root in _roots(store, found) if _matches(root, wanted)]
@@ -222,9 +226,9 @@ def list_jobs(store: Table, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
     if wanted.instance_key is not None:
         looked, is_floor = _jobs_around(store, wanted.instance_key), False
     elif wanted.states is not None and wanted.states <= _OPEN_JOBS:
-        looked, is_floor = _open_jobs(store)
+        looked, is_floor = _open_jobs(store, cut.looks_max)
     else:
-        looked, is_floor = _all_jobs(store)
+        looked, is_floor = _all_jobs(store, cut.looks_max)
     hot = [job for item in looked if _is_asked(job := _without_parts(item), wanted)]
     hot.sort(key=JOB_ORDERS[cut.sort_by], reverse=not cut.ascending)
     page = [job.key for job in hot[cut.first : cut.first + cut.size]]
@@ -256,20 +260,31 @@ def _jobs_around(store: Table, key: int) -> Iterable[Item]:
     return () if home is None else _jobs_of(store, home)
 
 
-def _open_jobs(store: Table) -> tuple[Iterable[Item], bool]:
-    entries, is_floor = _newest(store, table.OPEN, LIST_MAX)
+def _open_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
+    entries, is_floor = _newest(store, table.OPEN, looks_max)
     places = [
         table.record_key(root.key, table.JOB, element.job)
         for root in _roots(store, entries)
         for element in root.live.values()
         if element.job is not None
     ]
-    found = store.get_many(places[:LIST_MAX])
-    return found.values(), is_floor or len(places) > LIST_MAX
+    found = store.get_many(places[:looks_max])
+    return found.values(), is_floor or len(places) > looks_max
 
 
-def _all_jobs(store: Table) -> tuple[Iterable[Item], bool]:
-    entries, is_floor = _newest(store, table.LISTED, COLLECTIONS_MAX)
+def _all_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
+    entries, is_floor = _newest(store, table.LISTED, looks_max // QUERY_COSTS)
     found = (item for entry in entries for item in _jobs_of(store, entry.key))
-    looked = list(islice(found, LIST_MAX + 1))
-    return looked[:LIST_MAX], is_floor or len(looked) > LIST_MAX
+    looked = list(islice(found, looks_max + 1))
+    return looked[:looks_max], is_floor or len(looked) > looks_max
+
+
+# --- incidents ---------------------------------------------------------------------------------
+
+
+def incidents_of(store: Table, instance_key: int) -> list[Incident]:
+    """Return all incidents of an instance, open and resolved, by key."""
+    pk, prefix = table.instance_pk(instance_key), table.INCIDENT
+    query = Query(LIVE, pk, first=prefix, last=table.after(prefix))
+    found = (items.to_record(item, {}) for item in reading.every(store, query))
+    return [record for record in found if isinstance(record, Incident)]
