@@ -130,7 +130,7 @@ def _spend(job: Job, command: FailJob, now: datetime, limits: Limits) -> Retried
     if left == 0:
         return Exhausting(failed, failure)
     if releases_lock(job, command):
-        failed = replace(failed, owner=None, lock_until=None, lock_duration=None)
+        failed = _unlocked(failed)
     return Retried(replace(failed, ring=job.ring + 1, ring_at=retries.out_at(failed, now)), failure)
 
 
@@ -193,7 +193,7 @@ def _exhaust(draft: Draft, judged: Exhausting, command: FailJob) -> None:
 def _throw(draft: Draft, job: Job, command: FailJob) -> None:
     code = command.error_code
     if bpmn_errors.find_catcher(draft, job.element_key, code) is not None:
-        ended = replace(job, state=JobState.TERMINATED, owner=None, lock_until=None)
+        ended = replace(_unlocked(job), state=JobState.TERMINATED)
         draft.put(ended, Guard.EXHAUSTING_FAILURE)
         bpmn_errors.throw(draft, job.element_key, code, command.variables)
         return
@@ -204,15 +204,16 @@ def _throw(draft: Draft, job: Job, command: FailJob) -> None:
 def _failed(job: Job, command: FailJob) -> Job:
     """Return the job as it waits for an operator; retries set before count no more (R132)."""
     return replace(
-        job,
+        _unlocked(job),
         state=JobState.FAILED,
         retry_at=None,
         retries_set_by_operator=False,
         outputs=command.variables or None,
-        owner=None,
-        lock_until=None,
-        lock_duration=None,
     )
+
+
+def _unlocked(job: Job) -> Job:
+    return replace(job, owner=None, lock_until=None, lock_duration=None)
 
 
 def _open(draft: Draft, job: Job, error_type: ErrorType, message: str) -> None:
