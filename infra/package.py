@@ -69,7 +69,7 @@ def build_zip(folder: Path) -> Path:
 
 
 def compile_zip(source: Path, target: Path) -> None:
-    """Copy a zip of Python source, adding to each module its compiled form.
+    """Copy a zip of Python source without the laptop's, adding to each module its compiled form.
 
     The compiled files are never checked against their source: they are right by construction,
     and the times in a zip are not.
@@ -78,8 +78,9 @@ def compile_zip(source: Path, target: Path) -> None:
         folder = Path(scratch)
         with zipfile.ZipFile(source) as archive:
             archive.extractall(folder)
-        for stale in folder.rglob("__pycache__"):
-            shutil.rmtree(stale)
+        for left_out in (*folder.rglob("__pycache__"), folder / "chalicelib" / "local"):
+            shutil.rmtree(left_out, ignore_errors=True)
+        (folder / "chalicelib" / "cli.py").unlink(missing_ok=True)
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
         compileall.compile_dir(
             folder,

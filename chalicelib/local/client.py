@@ -48,20 +48,20 @@ class Client:
         return self._json("POST", "/v1/process-instances", body)
 
     def instance(self, key: int) -> JsonObject:
-        return self._get(f"/v1/process-instances/{key}")
+        return self.get(f"/v1/process-instances/{key}")
 
     def history(self, key: int) -> list[JsonObject]:
         """Return what an instance did, oldest first: elements and sequence flows."""
         path = f"/v1/process-instances/{key}/history?size={HISTORY_MAX}&sortOrder=asc"
-        return list(self._get(path)["items"])
+        return list(self.get(path)["items"])
 
     def jobs(self, instance: int) -> list[JsonObject]:
         path = f"/v1/process-instances/{instance}/jobs?size=100"
-        return list(self._get(path)["items"])
+        return list(self.get(path)["items"])
 
     def incidents(self, instance: int) -> list[JsonObject]:
         path = f"/v1/process-instances/{instance}/incidents?state=unresolved&size=10"
-        return list(self._get(path)["items"])
+        return list(self.get(path)["items"])
 
     def activate(self, job_type: str, client_id: str, max_jobs: int, wait: str) -> list[JsonObject]:
         """Wait for jobs of a type; return those that are now ours."""
@@ -79,7 +79,7 @@ class Client:
     def cancel(self, instance: int) -> None:
         self._call("POST", f"/v1/process-instances/{instance}/cancel")
 
-    def _get(self, path: str) -> JsonObject:
+    def get(self, path: str) -> JsonObject:
         return self._call("GET", path)
 
     def _json(self, method: str, path: str, body: JsonObject) -> JsonObject:

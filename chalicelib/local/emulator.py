@@ -9,6 +9,7 @@ Source: contracts/emulation.md section 5.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
@@ -104,9 +105,12 @@ class Emulator:
         """Answer what waits, end the server and its thread."""
         if self._loop is None or self._stopping is None:
             return
+        self.hush()
+        _end_functions()  # what waits for one of them fails now
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(STOP_TIMEOUT_S)
-        _end_functions()
+        _end_functions()  # and those that were just starting
+        gc.freeze()  # else the interpreter takes seconds to look through all of it at its end
 
     def save(self, folder: Path) -> bool:
         """Write all state, as it is at one moment between two requests, into an empty folder.
@@ -159,6 +163,7 @@ class Emulator:
         from hypercorn.config import Config  # noqa: PLC0415
 
         self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(_tell_unless_cancelled)
         self._stopping = asyncio.Event()
         self._hushed = asyncio.Event()
         config = Config()
@@ -225,6 +230,12 @@ class Emulator:
         else:  # it sleeps between two looks at the queue, and has taken nothing
             work.cancel()
             await _answer_no_messages(send)
+
+
+def _tell_unless_cancelled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say nothing of connections that are cut when the server stops."""
+    if not isinstance(context.get("exception"), asyncio.CancelledError):
+        loop.default_exception_handler(context)
 
 
 def _is_receive(scope: Scope) -> bool:

@@ -8,7 +8,6 @@ that wait for them, and requests are let in when one of our own has succeeded.
 from __future__ import annotations
 
 import errno
-import gc
 import ipaddress
 import json
 import os
@@ -124,7 +123,6 @@ class Server:
             self._folder.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-        gc.freeze()  # else the interpreter takes two seconds to look through all at its end
 
     def _bind(self) -> Front:
         options = self._options

@@ -25,6 +25,8 @@ JOBS_MAX = 10  # of one long poll
 PAUSE_S = 0.5  # after a poll that failed
 FUNCTION_TIMEOUT_S = 30
 BATCH = 10
+CONCURRENCY = 2  # the least that SQS takes: each is a process on the laptop
+ANY_ROLE = "arn:aws:iam::000000000000:role/demo"  # the emulator asks for one and looks at none
 
 Work = Callable[[JsonObject], JsonObject]
 
@@ -66,6 +68,7 @@ class LambdaWorker:
     session: boto3.session.Session
     name: str
     source: Path
+    role: str = ANY_ROLE
 
     def subscribe(self, queue_arn: str, environment: Mapping[str, str]) -> None:
         """Deploy the function and map the queue to it, in place of what an earlier run left."""
@@ -74,7 +77,7 @@ class LambdaWorker:
         functions.create_function(
             FunctionName=self.name,
             Runtime=f"python3.{sys.version_info.minor}",
-            Role="arn:aws:iam::000000000000:role/headrace-demo-worker",
+            Role=self.role,
             Handler=f"{self.source.stem}.handler",
             Code={"ZipFile": self._zip()},
             Timeout=FUNCTION_TIMEOUT_S,
@@ -86,6 +89,7 @@ class LambdaWorker:
             EventSourceArn=queue_arn,
             BatchSize=BATCH,
             FunctionResponseTypes=["ReportBatchItemFailures"],
+            ScalingConfig={"MaximumConcurrency": CONCURRENCY},
         )
 
     def remove(self) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 HORIZON_S = 120  # after this, a bell whose job is not there speaks of one that never was
 RETRY_S = 1
+TIMEOUT_S = 12  # of a call, so that both fit into the function's 30 s
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
@@ -27,22 +28,32 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    failed = [record["messageId"] for record in event["Records"] if not serve(record, context)]
-    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+    """Serve a batch of bells; answer which of them have to come again."""
+    again = [record for record in event["Records"] if not is_done(record, context)]
+    for record in again:
+        look_again(record)
+    return {"batchItemFailures": [{"itemIdentifier": each["messageId"]} for each in again]}
 
 
-def serve(record: dict[str, Any], context: Any) -> bool:
-    """Work on the job of one bell; False if the bell has to come again."""
-    bell = json.loads(record["body"])
-    claim = {"clientId": f"lambda-{context.aws_request_id}", "bell": record["body"]}
+def is_done(record: dict[str, Any], context: Any) -> bool:
+    """Serve one bell; say whether that was the end of it."""
+    try:
+        return serve(record["body"], context.aws_request_id)
+    except OSError as error:  # Headrace cannot be reached, or takes too long
+        print(json.dumps({"bell": record["body"], "error": str(error)}))
+        return False
+
+
+def serve(body: str, request_id: str) -> bool:
+    """Work on the job of one bell; False if it is early."""
+    bell = json.loads(body)
+    claim = {"clientId": f"lambda-{request_id}", "bell": body}
     status, answer = call(f"/v1/jobs/{bell['job']}/claim", claim)
     if status == 200:
         done, said = call(f"/v1/jobs/{answer['key']}/complete", {"variables": work(answer)})
         print(json.dumps({"job": answer["key"], "completed": done, "said": said}))
     elif status == 404 or answer.get("reason") == "early":
-        if time.time() - bell["sent"] / 1000 < HORIZON_S:  # its turn may commit any moment
-            look_again(record)
-            return False
+        return time.time() - bell["sent"] / 1000 > HORIZON_S  # its turn may commit any moment
     elif status != 409:  # 409 held, waiting or ended: others have it, or its own bell will ring
         raise RuntimeError(f"claim of job {bell['job']}: {status} {answer}")
     return True
@@ -69,7 +80,7 @@ def call(path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         os.environ["HEADRACE_URL"] + path, json.dumps(body).encode(), headers
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             return response.status, json.loads(response.read() or b"{}")
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read() or b"{}")

@@ -1,0 +1,92 @@
+"""The real zip, deployed onto an emulated AWS that enforces IAM."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from chalicelib.local.emulator import LOOPBACK, REGION
+from infra import package
+from infra.deploy import Deployer
+from infra.names import API_STAGE
+
+STAGE = "aws-test"
+POLL_S = 0.1
+
+
+class EmulatedSession(boto3.session.Session):
+    """Makes clients of one emulated AWS, whatever the environment says."""
+
+    def __init__(self, endpoint: str, key: str = "test", secret: str = "test") -> None:
+        super().__init__(aws_access_key_id=key, aws_secret_access_key=secret, region_name=REGION)
+        self.endpoint = endpoint
+
+    def client(self, *args: Any, **kwargs: Any) -> Any:
+        return super().client(*args, **{"endpoint_url": self.endpoint, **kwargs})
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A stage of Headrace, as somebody on AWS has it."""
+
+    session: EmulatedSession
+    url: str  # of its REST API
+
+
+@pytest.fixture(scope="session")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the zip that is deployed."""
+    return package.build_zip(tmp_path_factory.mktemp("zip"))
+
+
+@pytest.fixture(scope="session")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return where an emulated AWS listens that enforces IAM."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = str(probe.getsockname()[1])
+    folder = str(tmp_path_factory.mktemp("emulated-aws"))
+    command = [sys.executable, "-m", "tests.aws.emulated_aws", port, folder]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=package.ROOT, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdin is not None
+        assert "ready\n" == process.stdout.readline()
+        yield f"http://{LOOPBACK}:{port}"
+        process.stdin.close()
+        process.wait(10)
+
+
+def with_batch_rights(template: dict[str, Any]) -> dict[str, Any]:
+    """Give each right on single messages for batches too.
+
+    On AWS there are none for batches ("Actions defined by Amazon SQS", Service Authorization
+    Reference): who may send may send ten. The emulator asks for rights of their own.
+    """
+    return json.loads(  # type: ignore[no-any-return]
+        re.sub(
+            r'"(sqs:(?:SendMessage|DeleteMessage|ChangeMessageVisibility))"',
+            r'"\1", "\1Batch"',
+            json.dumps(template),
+        )
+    )
+
+
+@pytest.fixture(scope="session")
+def deployed(endpoint: str, code: Path) -> Deployed:
+    """Deploy the real template with the real code."""
+    session = EmulatedSession(endpoint)
+    outputs = Deployer(session, poll_s=POLL_S).deploy(
+        STAGE, with_batch_rights(package.build_template()), code
+    )
+    return Deployed(session, f"{endpoint}/_aws/execute-api/{outputs['RestAPIId']}/{API_STAGE}")
