@@ -37,7 +37,7 @@ PASSED = frozenset(
     )
 )
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
-LIVE_BYTES_MAX = ROOT_BYTES_MAX // 2
+LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 
 Behaviour = Callable[["Draft", "Node", int, int], None]
 

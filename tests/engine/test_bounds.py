@@ -77,7 +77,7 @@ def test_five_thousand_parallel_branches_run_by_bounded_turns() -> None:
 
 
 def test_parallel_jobs_wait_for_room_and_all_get_done() -> None:
-    count = 1_200
+    count = 1_900
     game = play(wide("service", count)).create()
     assert count > plan_of(game.process).live_max == len(game.root.live)
     assert all(writes(turn) <= ACTIONS_MAX for turn in game.turns)
