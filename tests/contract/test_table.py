@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from uuid import uuid4
 
 import pytest
 
@@ -39,7 +39,6 @@ KEY = ItemKey(LIVE, "I#1", "R")
 OTHER = ItemKey(LIVE, "I#1", "J#1")
 PLACE: Item = {"pk": "I#1", "sk": "R"}
 THERE = (Absent("pk"),)
-_TOKENS = count(1)
 
 
 @pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.aws)], scope="module")
@@ -75,7 +74,7 @@ def pages_of(table: Table, segment: int = 0, segments: int = 1) -> Iterator[Page
 
 
 def token() -> str:
-    return f"token-{next(_TOKENS)}"
+    return uuid4().hex
 
 
 def put(table: Table, key: ItemKey = KEY, /, **attributes: Attribute) -> None:
@@ -609,7 +608,7 @@ def test_of_racing_transactions_on_one_version_exactly_one_wins(table: Table) ->
             Update(OTHER, {"by": who}),
             Put(ItemKey(HISTORY, "I#1", f"H#{version}"), {"by": who}),
         ]
-        return table.transact(writes, f"{table!r}-{version}-{who}"[-36:])
+        return table.transact(writes, token())
 
     put(table, version=0)
     with ThreadPoolExecutor(8) as pool:

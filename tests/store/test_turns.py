@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
 from chalicelib.engine.state import Instance, Root
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Rejected
+from chalicelib.ports import Table
 from chalicelib.profile import Profile
 from chalicelib.store import history, instances
 from tests.engine.test_properties import BLOCKS, Block, commands, drawn
@@ -40,7 +42,7 @@ class Stored(Play):
         now: datetime = NOW,
     ) -> None:
         super().__init__(process, profile, limits, now)
-        self.store = MemoryTable()
+        self.store: Table = MemoryTable()
 
     def turn(self, command: Command) -> Turn:
         if self.instance is not None:
@@ -48,7 +50,7 @@ class Stored(Play):
         turn = super().turn(command)
         if turn.changes:
             instances.measure(turn)
-            stamped = turn.stamped(f"turn-{len(self.turns)}")
+            stamped = turn.stamped(uuid4().hex)
             assert instances.commit(self.store, stamped)
             assert self.instance == self.stored()
             events = [event for _, event in history.events(self.store, turn.after.key)]
