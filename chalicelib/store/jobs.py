@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.engine.guards import Guard
+from chalicelib.engine.limits import ITEM_BYTES_MAX
 from chalicelib.engine.state import Failure, Job
+from chalicelib.errors import TooLarge
 from chalicelib.ports import Condition, Item, ItemKey, Put, Refused, Table, Update
-from chalicelib.store import aliases, items, reading, table
+from chalicelib.store import aliases, items, quotas, reading, table
 from chalicelib.store.conditions import NOTHING_ASKED, Asked, condition
 from chalicelib.store.difference import update
 
@@ -138,9 +140,10 @@ def record_retried_failure(
     """Write a failure that leaves retries: the job and the failure's row together.
 
     Shapes: `token` is a fresh random id, which makes a repeat of the same write the same.
+    Raises: TooLarge if the worker's message is; nothing is written then.
     """
     place = table.failure_key(before.instance_key, before.key, failure.number)
-    row = items.of_record(before.instance_key, failure)[place]
+    row = _fitting(before, items.of_record(before.instance_key, failure)[place])
     write = difference(before, after, condition(Guard.RETRIED_FAILURE, before))
     outcome = store.transact([write, Put(place, row, condition(Guard.NEW, None))], token)
     return _lost(store, before) if isinstance(outcome, Refused) else after
@@ -185,7 +188,17 @@ def _place(job: Job) -> ItemKey:
 
 
 def _hot(job: Job) -> Item:
-    return items.of_record(job.instance_key, job)[_place(job)]
+    return _fitting(job, items.of_record(job.instance_key, job)[_place(job)])
+
+
+def _fitting(job: Job, item: Item) -> Item:
+    """Return the item. Raises: TooLarge if what somebody sent does not fit into one."""
+    size = quotas.size_of(item)
+    if size > ITEM_BYTES_MAX:
+        raise TooLarge(
+            f"job {job.key}: expected at most {ITEM_BYTES_MAX} bytes an item, found {size}"
+        )
+    return item
 
 
 def _read_at(store: Table, places: Mapping[int, ItemKey]) -> dict[int, Job]:

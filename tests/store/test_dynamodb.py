@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from botocore.stub import Stubber
 
+from chalicelib.delivery import horizon
 from chalicelib.errors import Conflict
 from chalicelib.ports import (
     HISTORY,
@@ -255,6 +256,10 @@ def test_waits_double_from_20_milliseconds_to_a_second_until_the_deadline() -> N
     assert [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0] == time.slept[:8]
     assert {1.0} == set(time.slept[6:])
     assert DEADLINE_S - 1 < sum(time.slept) <= DEADLINE_S
+
+
+def test_the_deadline_is_the_one_that_the_horizon_counts_with() -> None:
+    assert horizon.DEADLINE.total_seconds() == DEADLINE_S
 
 
 def test_waits_are_a_random_share() -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.engine.state import Failure, Job, JobState
+from chalicelib.errors import TooLarge
 from chalicelib.ports import Update
 from chalicelib.store import failures, instances, jobs, table
 from chalicelib.store.jobs import Lock, Lost
@@ -243,6 +244,21 @@ def test_an_ended_job_is_assigned_to_nobody(store: MemoryTable) -> None:
     current = meanwhile(store, replace(job, state=JobState.COMPLETED))
 
     assert_lost(store, jobs.assign(store, job, "ann"), current)
+
+
+def test_what_does_not_fit_into_an_item_is_too_large_and_changes_nothing(
+    store: MemoryTable,
+) -> None:
+    job = stored(store, samples.job(retries=3))
+    after, row = failed(job)
+    large = "x" * 350_000
+
+    with pytest.raises(TooLarge, match=str(JOB)):
+        jobs.assign(store, job, large)
+    with pytest.raises(TooLarge, match=str(JOB)):
+        jobs.record_retried_failure(store, job, after, replace(row, message=large), token="f")
+
+    assert {JOB: job} == jobs.read(store, [JOB])
 
 
 def failed(job: Job, number: int = 1, token: int | None = 1) -> tuple[Job, Failure]:
