@@ -2,7 +2,7 @@
 
 A dialect lists its shapes in its own `shapes.py`; the routes read and write through them, so a
 field's name, type, bounds and place in our records are said once. Hand-written, because the REST
-function must start fast: pydantic would cost it 100 ms (contracts/emulation.md section 8).
+function must start fast (docs/adr/0013).
 
 Reading is strict about types and bounds, as validation against an OpenAPI document is, and words
 what it refuses in the same way: clients look for fragments such as `number must be at least 1`.

@@ -50,7 +50,7 @@ ROOMS: dict[str, Room] = {
     "delivery": _room(
         *_CORE, "store", packages=("boto3", "botocore", "mypy_boto3_sqs", "mypy_boto3_scheduler")
     ),
-    "api": _room(*_SHELL, *_OUTER, packages=("chalice", "pydantic")),
+    "api": _room(*_SHELL, *_OUTER, packages=("chalice",)),
     "triggers": _room(*_SHELL, *_OUTER),
     "settings": _room(*_CORE),
     "logs": _room("errors", "json_text", packages=("aws_lambda_powertools",)),
@@ -106,7 +106,6 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "ministack": frozenset({"chalicelib.local"}),
     "hypercorn": frozenset({"chalicelib.local"}),
     "lxml": frozenset({"chalicelib.bpmn", "chalicelib.dmn"}),
-    "pydantic": frozenset({"chalicelib.api"}),
 }
 
 # Python's own modules that bring a clock, chance, the environment, files or other processes.
