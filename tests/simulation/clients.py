@@ -51,12 +51,11 @@ def complete(stage: Stage, job: Job, variables: JsonObject) -> None:
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
 
 
-def fail(stage: Stage, job: Job, retries: int | None, backoff: timedelta | None = None) -> None:
+def fail(stage: Stage, job: Job, backoff: timedelta | None = None) -> None:
     """Fail a delivery by its token, and note whether that was acknowledged."""
     command = FailJob(
         job.key,
         message="no stock",
-        retries=retries,
         backoff=backoff,
         token=job.delivery_token,
         client_id=job.owner,
@@ -73,6 +72,20 @@ def fail(stage: Stage, job: Job, retries: int | None, backoff: timedelta | None 
             stage.ledger.failed.append((job.key, job.delivery_token))
     except Rejected as rejected:
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
+
+
+def set_variables(stage: Stage, instance_key: int, variables: JsonObject) -> None:
+    """Merge variables into an instance's own, and note whether that was acknowledged."""
+
+    def operation() -> bool:
+        instances.update_process_instance_variables(stage.ports, instance_key, variables)
+        return True
+
+    try:
+        if stage.repeat("set variables", operation):
+            stage.ledger.variables.setdefault(instance_key, {}).update(variables)
+    except Rejected as rejected:
+        _note_refusal(stage, "set variables", rejected, {Reason.INVALID_STATE})
 
 
 def cancel(stage: Stage, instance_key: int) -> None:

@@ -101,6 +101,7 @@ PAIRED = frozenset({Strike.CRASH_BEFORE, Strike.CRASH_AFTER, Strike.LOST_ANSWER,
 LATENCIES_MS = (0, 0, 1, 2, 5, 10, 50, 200)
 SKEWS_MS = (-1000, 0, 1000)  # two seconds between the fastest and the slowest clock
 CALM_LATENCY_MS = 2
+JITTER_MS = 60
 
 
 @dataclass(slots=True)
@@ -128,6 +129,10 @@ class Plan:
     def skew_ms(self) -> int:
         """Return how wrong the clock of the next process is."""
         return SKEWS_MS[int(self.chance.random() * len(SKEWS_MS))] if self.seed else 0
+
+    def jitter_ms(self) -> int:
+        """Return by how much somebody who acts by himself is early or late."""
+        return round((self.chance.random() - 0.5) * 2 * JITTER_MS) if self.seed else 0
 
     def order(self) -> float:
         """Return who goes first of those that are due at the same moment: the smallest."""

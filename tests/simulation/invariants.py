@@ -14,7 +14,9 @@ from chalicelib.engine.state import (
     Job,
     JobState,
     Record,
+    RecordKey,
     Timer,
+    Variables,
 )
 from chalicelib.engine.turn import Entered, HistoryEvent, Left, Taken, Terminated
 from chalicelib.ports import HISTORY, Query, Table
@@ -46,6 +48,7 @@ def check(stage: Stage) -> list[str]:
     ]
     wrong += _wrong_completions(ledger, jobs)
     wrong += _wrong_cancels(ledger, found)
+    wrong += [w for each in found.values() if each for w in _lost_variables(ledger, each)]
     wrong += _early(stage)
     return wrong
 
@@ -147,6 +150,19 @@ def _wrong_completions(ledger: Ledger, jobs: dict[int, Job]) -> Iterator[str]:
     for key, job in jobs.items():
         if job.state is JobState.COMPLETED and job.outputs not in ledger.offered.get(key, []):
             yield f"job {key} has outputs that nobody sent: {job.outputs}"
+
+
+def _lost_variables(ledger: Ledger, instance: Instance) -> Iterator[str]:
+    """Yield the variables that were acknowledged, or mapped by a completion, and are lost."""
+    record = instance.records.get(RecordKey(Variables, instance.key))
+    values = record.values if isinstance(record, Variables) else {}
+    for name, value in ledger.variables.get(instance.key, {}).items():
+        if values.get(name) != value:
+            yield f"variable {name} was set to {value} and is {values.get(name)}"
+    for job in _all(instance, Job) if ledger.maps_outputs else ():
+        name = f"{job.element_id}_done"  # what the scenarios' output mappings make
+        if job.state is JobState.COMPLETED and values.get(name) != (job.outputs or {}).get("token"):
+            yield f"{name} is {values.get(name)}, the job has {job.outputs}"
 
 
 def _wrong_cancels(ledger: Ledger, found: dict[int, Instance | None]) -> Iterator[str]:

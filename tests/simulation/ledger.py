@@ -29,6 +29,8 @@ class Ledger:
     failed: list[tuple[int, int]] = field(default_factory=list)  # acknowledged: job and token
     reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise
     cancelled: list[int] = field(default_factory=list)  # acknowledged, by instance key
+    variables: dict[int, JsonObject] = field(default_factory=dict)  # acknowledged, by instance
+    maps_outputs: bool = False  # whether each task of the model maps its token to <task>_done
     asked_to_cancel: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
 

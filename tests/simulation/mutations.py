@@ -1,11 +1,131 @@
-"""Guard mutation: take away one condition, or one ordering, and the simulation must notice."""
+"""Guard mutation: take away one condition, or one ordering, and the simulation must notice.
+
+Every clause of `store/conditions.py` is taken out in turn, and so is each ordering that design
+section 9 names. Where two clauses guard the same thing, each alone may go unnoticed; such a one is
+in COVERED with the reason and with what it is taken out together with, and then it must be noticed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from chalicelib.engine.guards import Guard
+from chalicelib.store.conditions import GUARDS
+from tests.simulation import mutants
+from tests.simulation.runner import Failure, first_failure
+from tests.simulation.scenarios import SCENARIOS
+
+RUNS_MAX = 4_000  # of one mutation before it counts as unnoticed
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One thing taken away; `scenarios` are those most likely to notice, tried by turns."""
+
+    name: str
+    apply: Callable[[], AbstractContextManager[None]]
+    scenarios: tuple[str, ...]
+
+
+Named = tuple[Guard, str]  # a clause
+
+
+# Clauses that another one implies, with why, and what both have to be taken out with.
+COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {}
+
+NOTICED_BY: dict[Guard, tuple[str, ...]] = {
+    Guard.TURN: ("parallel-join", "cancel-and-complete"),
+    Guard.CLAIM: ("two-workers", "lambda-and-http", "failure-and-lapse", "extended"),
+    Guard.EXTEND: ("extended",),
+    Guard.ASSIGN: ("assigned",),
+    Guard.RETRIED_FAILURE: ("failure-and-lapse", "retries-set"),
+    Guard.EXHAUSTING_FAILURE: ("last-failure-and-lapse", "retries-set"),
+    Guard.COMPLETE: ("cancel-and-complete", "two-workers"),
+    Guard.CANCEL: ("cancel-and-complete",),
+    Guard.SET_RETRIES: ("retries-set", "resolved-and-set"),
+    Guard.RESOLVE: ("resolved-and-set",),
+    Guard.RELEASE: ("held",),
+    Guard.RING_AGAIN: ("net",),
+}
+
+
+def clause_mutations() -> list[Mutation]:
+    """Return one mutation for each clause of each row."""
+    return [
+        Mutation(
+            f"{guard.value}: {', '.join(dict.fromkeys(name for _, name in taken))}",
+            partial(_without, taken),
+            NOTICED_BY.get(guard, ("sequence", "failure-and-lapse")),
+        )
+        for guard, rule in GUARDS.items()
+        for clause in rule
+        for taken in [((guard, clause.name), *COVERED.get((guard, clause.name), ("", ()))[1])]
+    ]
+
+
+@contextmanager
+def _without(taken: tuple[Named, ...]) -> Iterator[None]:
+    """Take clauses out of the table of guards while this lasts."""
+    whole = dict(GUARDS)
+    for guard, name in taken:
+        GUARDS[guard] = tuple(clause for clause in GUARDS[guard] if clause.name != name)
+    try:
+        yield
+    finally:
+        GUARDS.update(whole)
+
+
+def ordering_mutations() -> list[Mutation]:
+    """Return the mutations of orderings and of what messages are kept for."""
+    return [
+        Mutation(
+            "promise before commit, of a turn",
+            mutants.turn_promised_late,
+            ("sequence", "far-timer", "agenda"),
+        ),
+        Mutation(
+            "promise before commit, of a claim", mutants.claim_promised_late, ("two-workers",)
+        ),
+        Mutation(
+            "promise before commit, of a failure", mutants.failure_promised_late, ("far-backoff",)
+        ),
+        Mutation("keeping an early bell", mutants.early_dropped, ("sequence", "lambda-worker")),
+        Mutation("ring numbers", mutants.rings_ignored, ("retries-set", "far-backoff")),
+        Mutation("claim before its bell is deleted", mutants.bells_deleted_first, ("two-workers",)),
+        Mutation(
+            "only changed attributes",
+            mutants.records_written_whole,
+            ("two-workers", "boundary-timer"),
+        ),
+        Mutation("root-first load", mutants.records_first, ("parallel-join",)),
+        Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
+    ]
+
+
+def mutations() -> list[Mutation]:
+    """Return all mutations."""
+    return [*clause_mutations(), *ordering_mutations()]
+
+
+def attempt(name: str, runs_max: int = RUNS_MAX) -> tuple[str, Failure | None, int]:
+    """Try one mutation; return the failure that notices it, if any, and the runs it took."""
+    mutation = next(each for each in mutations() if each.name == name)
+    scenarios = [SCENARIOS[scenario] for scenario in mutation.scenarios]
+    failure, runs = first_failure(scenarios, runs_max, mutation.apply)
+    return name, failure, runs
 
 
 def run_all(pool: Executor, say: Callable[[str], None]) -> bool:
-    """Try every mutation; return whether each one was caught."""
-    return True
+    """Try every mutation; return whether each one was noticed."""
+    unnoticed, total = [], 0
+    for name, failure, runs in pool.map(attempt, [each.name for each in mutations()]):
+        total += runs
+        if failure is None:
+            unnoticed.append(name)
+            say(f"not noticed in {runs} runs: without {name}")
+    say(f"{len(mutations())} mutations, {total} runs, {len(unnoticed)} not noticed")
+    return not unnoticed

@@ -21,8 +21,9 @@ from chalicelib.errors import Conflict, Rejected
 from chalicelib.operations import sweep
 from chalicelib.operations.advance import advance
 from chalicelib.operations.attempts import attempts
+from chalicelib.ports import Message
 from chalicelib.store import instances, jobs
-from chalicelib.store.jobs import Lock, Lost
+from chalicelib.store.jobs import Lock
 from tests.simulation.clients import complete
 from tests.simulation.stage import Stage
 
@@ -30,6 +31,12 @@ LOOK_MS = 700  # between two looks for something to do
 HOUR_MS = 3_600_000
 
 T = TypeVar("T")
+
+
+def _waiting(stage: Stage) -> list[Job]:
+    """Look for the jobs that wait for a worker or an operator."""
+    states = (JobState.ACTIVE, JobState.FAILED)
+    return [job for job in _records(stage, Job) if job.state in states]
 
 
 def open_jobs(stage: Stage) -> list[Job]:
@@ -51,8 +58,8 @@ def _resolve(stage: Stage, key: int) -> None:
 
 
 def set_retries(stage: Stage, retries: int) -> None:
-    """Give each open job so many retries, at once."""
-    for job in open_jobs(stage):
+    """Give each job that waits so many retries, at once; a failed one keeps them until resolved."""
+    for job in _waiting(stage):
         _try(stage, "set retries", partial(_set_retries, stage, job.key, retries))
 
 
@@ -60,13 +67,16 @@ def _set_retries(stage: Stage, key: int, retries: int) -> None:
     ports = stage.ports
     for _ in attempts(ports):
         job = jobs.read(ports.table, [key])[key]
-        if job.state is not JobState.ACTIVE:
+        if job.state not in (JobState.ACTIVE, JobState.FAILED):
             return
-        now = ports.clock.now()
-        freed = replace(job, retries=retries, retry_at=None, retries_set_by_operator=True)
-        at = bells.let_out_at(freed, now) or now
-        promise_in_time(ports, [bells.next_ring(job, at)])
-        after = replace(freed, ring=job.ring + 1, ring_at=at)
+        after = replace(job, retries=retries, retry_at=None, retries_set_by_operator=True)
+        if after == job:
+            return
+        if job.state is JobState.ACTIVE:
+            at = bells.let_out_at(after, ports.clock.now())
+            after = replace(after, ring=job.ring + 1, ring_at=at)
+            if at is not None:
+                promise_in_time(ports, [bells.next_ring(job, at)])
         if isinstance(jobs.set_retries(ports.table, job, after), Job):
             return
     raise Conflict(f"job {key} was changed by others")
@@ -83,26 +93,25 @@ def _assign(stage: Stage, job: Job, assignee: str) -> None:
 
 
 def extend(stage: Stage, job: Job, by: timedelta) -> None:
-    """Move the end of the lock that a job was delivered with."""
+    """Move the end of the lock that a job was delivered with, if it still is that delivery's."""
+    _try(stage, "extend", partial(_extend, stage, job, by))
+
+
+def _extend(stage: Stage, job: Job, by: timedelta) -> None:
+    """Rest on the conditional write alone, and hold it against what was read."""
     ports, client_id = stage.ports, job.owner or ""
-
-    def operation() -> None:
-        for _ in attempts(ports):
-            now = ports.clock.now()
-            current = jobs.read(ports.table, [job.key])[job.key]
-            if current.delivery_token != job.delivery_token or current.owner != client_id:
-                return
-            if current.state is not JobState.ACTIVE or (current.lock_until or now) <= now:
-                return
-            if jobs.shortens(current, now + by):
-                promise_in_time(ports, [bells.next_ring(current, now + by)])
-            extended = jobs.extend(
-                ports.table, current, client_id, now + by, now=now, token=job.delivery_token
-            )
-            if not isinstance(extended, Lost):
-                return
-
-    _try(stage, "extend", operation)
+    now = ports.clock.now()
+    current = jobs.read(ports.table, [job.key])[job.key]
+    if current.lock_until is not None and jobs.shortens(current, now + by):
+        promise_in_time(ports, [bells.next_ring(current, now + by)])
+    extended = jobs.extend(
+        ports.table, current, client_id, now + by, now=now, token=job.delivery_token
+    )
+    is_ours = (current.owner, current.delivery_token) == (client_id, job.delivery_token)
+    is_held = current.lock_until is not None and current.lock_until > now
+    may = current.state is JobState.ACTIVE and is_ours and is_held
+    if isinstance(extended, Job) and not may:
+        stage.world.complain(f"{client_id} extended a lock that was not its own: {current}")
 
 
 def hold_and_complete(stage: Stage, client_id: str) -> None:
@@ -132,6 +141,23 @@ def release_holds(stage: Stage) -> None:
         sweep.release_holds(stage.ports)
 
     _try(stage, "release holds", operation)
+
+
+def ring_all(stage: Stage) -> None:
+    """Ring for every open job at once, as `headrace ring --all` does."""
+
+    def operation() -> None:
+        sweep.ring_all(stage.ports)
+
+    _try(stage, "ring all", operation)
+
+
+def double_messages(stage: Stage, type_: str) -> None:
+    """Let the first message of a job's queue come twice, as standard queues may."""
+    queue = stage.job_queue(type_)
+    stage.queues.await_message(queue)
+    body = stage.queues.inner.visible(queue)[0]
+    stage.queues.send(queue, [Message(body)])
 
 
 def lose_messages(stage: Stage) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from chalicelib.ports import (
+    LIVE,
     Attribute,
     Delete,
     Item,
@@ -58,6 +59,12 @@ class LightTable(MemoryTable):
 
     def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
         return {key: found for key in keys if (found := self._find(key)) is not None}
+
+    def collection(self, pk: str) -> dict[ItemKey, Item]:
+        """Return all items of a partition of the live table."""
+        partition = self._partitions.get((LIVE, pk))
+        items = partition.items if partition else {}
+        return {ItemKey(LIVE, pk, sk): item for sk, (item, _) in items.items()}
 
     def copy(self) -> LightTable:
         """Return a table of its own with the same items."""

@@ -5,28 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
-from chalicelib.engine.limits import Limits
+from chalicelib.engine.limits import SMALL_VARIABLES_BYTES, Limits
 from chalicelib.engine.state import Job
 from chalicelib.ports import Settings
 from tests.simulation import operators
-from tests.simulation.clients import cancel, start
+from tests.simulation.clients import cancel, set_variables, start
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire, subscribe
 
 THREE_TRIES = Edit('type="charge"', 'type="charge" retries="3"')
+OUTPUTS_MAPPED = tuple(
+    Edit(
+        f'<zeebe:taskDefinition type="{task}" />',
+        f'<zeebe:taskDefinition type="{task}" /><zeebe:ioMapping>'
+        f'<zeebe:output source="=token" target="{task}_done" /></zeebe:ioMapping>',
+    )
+    for task in ("charge", "pack", "ship")
+)
 SHORT_LOCK = timedelta(seconds=2)
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 
 
-def _one_start(stage: Stage, then: Callable[[Stage, int], None] | None = None) -> None:
-    """Start an instance, and when that is acknowledged let the client go on."""
+def _one_start(stage: Stage, then: Callable[[int], None] | None = None) -> None:
+    """Start an instance, and when that is acknowledged let the client go on.
+
+    Shapes: its variables are too large for the root, so they are a record of their own.
+    """
 
     def act() -> None:
-        key = start(stage)
+        key = start(stage, {"padding": "x" * SMALL_VARIABLES_BYTES})
         if key is not None and then is not None:
-            then(stage, key)
+            then(key)
 
     stage.client("client", act)
 
@@ -43,7 +54,8 @@ def _sequence(stage: Stage) -> None:
 
 def _parallel_join(stage: Stage) -> None:
     """Two branches that end at the same moment; the join must open once."""
-    _one_start(stage)
+    stage.ledger.maps_outputs = True
+    _one_start(stage, lambda key: set_variables(stage, key, {"note": "handle with care"}))
     for type_ in ("charge", "pack", "ship"):
         hire(stage, f"worker of {type_}", type_)
 
@@ -91,9 +103,39 @@ def _failure_and_lapse(stage: Stage) -> None:
     hire(stage, "other worker", "charge", habits)
 
 
-def _but_the_last(job: Job) -> int | None:
+def _but_the_last(job: Job) -> bool:
     """Fail every attempt but the last one that the job has."""
-    return job.retries - 1 if job.retries > 1 else None
+    return job.retries > 1
+
+
+def _the_first(job: Job) -> bool:
+    """Fail the first delivery."""
+    return job.delivery_token == 1
+
+
+def _doubled_bell(stage: Stage) -> None:
+    """The first bell comes twice, to two workers; whoever gets the job fails it quickly."""
+    _one_start(stage)
+    habits = Habits(SHORT_LOCK, 100, fails=_but_the_last)
+    hire(stage, "worker", "charge", habits)
+    hire(stage, "other worker", "charge", habits)
+    stage.world.spawn("queue", lambda: operators.double_messages(stage, "charge"))
+
+
+def _late_completion(stage: Stage) -> None:
+    """A worker completes at the moment its lock lapses and another one gets the job."""
+    _one_start(stage)
+    habits = Habits(SHORT_LOCK, 300, first_ms=1_995)
+    hire(stage, "slow worker", "charge", habits)
+    hire(stage, "other worker", "charge", habits)
+
+
+def _failure_and_completion(stage: Stage) -> None:
+    """A worker whose lock is over completes at the moment the next one fails."""
+    _one_start(stage)
+    habits = Habits(SHORT_LOCK, 300, first_ms=2_310, fails=lambda job: job.delivery_token == 2)
+    hire(stage, "slow worker", "charge", habits)
+    hire(stage, "other worker", "charge", habits)
 
 
 def _far_backoff(stage: Stage) -> None:
@@ -106,9 +148,16 @@ def _far_backoff(stage: Stage) -> None:
 def _exhausted(stage: Stage) -> None:
     """The only attempt fails; an operator resolves the incident, and a new series succeeds."""
     _one_start(stage)
-    hire(
-        stage, "worker", "charge", Habits(fails=lambda job: 0 if job.delivery_token == 1 else None)
-    )
+    hire(stage, "worker", "charge", Habits(fails=_the_first))
+    stage.world.spawn("operator", lambda: operators.resolve_incidents(stage))
+
+
+def _last_failure_and_lapse(stage: Stage) -> None:
+    """The last attempt fails at the moment the lock lapses and another worker gets the job."""
+    _one_start(stage)
+    habits = Habits(SHORT_LOCK, 300, first_ms=1_990, fails=_the_first)
+    hire(stage, "slow worker", "charge", habits)
+    hire(stage, "other worker", "charge", habits)
     stage.world.spawn("operator", lambda: operators.resolve_incidents(stage))
 
 
@@ -132,7 +181,7 @@ def _lambda_and_http(stage: Stage) -> None:
 def _cancel_and_complete(stage: Stage) -> None:
     """The instance is cancelled at the moment its job is completed."""
 
-    def cancel_soon(stage: Stage, key: int) -> None:
+    def cancel_soon(key: int) -> None:
         stage.world.pause(216)
         cancel(stage, key)
 
@@ -148,9 +197,41 @@ def _retries_set(stage: Stage) -> None:
     stage.client("operator", lambda: operators.set_retries(stage, 2), after_ms=400)
 
 
+def _set_at_work(stage: Stage) -> None:
+    """An operator sets the retries of a job at the moment it is completed."""
+    _one_start(stage)
+    hire(stage, "worker", "charge")
+    stage.client("operator", lambda: operators.set_retries(stage, 4), after_ms=212)
+
+
+def _set_at_last_failure(stage: Stage) -> None:
+    """An operator sets the retries of a job at the moment its last attempt fails."""
+    _one_start(stage)
+    hire(stage, "worker", "charge", Habits(fails=_the_first))
+    stage.client("setter", lambda: operators.set_retries(stage, 4), after_ms=212)
+    stage.world.spawn("resolver", lambda: operators.resolve_incidents(stage))
+
+
+def _rung_at_work(stage: Stage) -> None:
+    """All is rung for while a job fails, is handed out again and is completed."""
+    _one_start(stage)
+    hire(stage, "worker", "charge", Habits(work_ms=50, fails=_but_the_last))
+    for number in range(3):
+        stage.client(f"operator {number}", lambda: operators.ring_all(stage), 60 + 70 * number)
+
+
+def _resolved_and_set(stage: Stage) -> None:
+    """One operator resolves the incident at the moment another sets the retries of its job."""
+    _one_start(stage)
+    hire(stage, "worker", "charge", Habits(fails=_the_first))
+    stage.world.spawn("resolver", lambda: operators.resolve_incidents(stage))
+    stage.client("setter", lambda: operators.set_retries(stage, 5), after_ms=700)
+
+
 def _held(stage: Stage) -> None:
     """A client holds a job without an end; holds are released while it completes."""
     _one_start(stage)
+    stage.client("setter", lambda: operators.set_retries(stage, 4), after_ms=100)
     stage.client("holder", lambda: operators.hold_and_complete(stage, "holder"), after_ms=100)
     stage.client("operator", lambda: operators.release_holds(stage), after_ms=310)
     stage.client("operator again", lambda: operators.release_holds(stage), after_ms=5_000)
@@ -191,7 +272,7 @@ SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario("sequence", "sequence.bpmn", _sequence),
-        Scenario("parallel-join", "parallel_join.bpmn", _parallel_join),
+        Scenario("parallel-join", "parallel_join.bpmn", _parallel_join, edits=OUTPUTS_MAPPED),
         Scenario(
             "agenda",
             "parallel_join.bpmn",
@@ -211,12 +292,25 @@ SCENARIOS = {
         ),
         Scenario("two-workers", "one_task.bpmn", _two_workers),
         Scenario("failure-and-lapse", "one_task.bpmn", _failure_and_lapse, edits=(THREE_TRIES,)),
+        Scenario("doubled-bell", "one_task.bpmn", _doubled_bell, edits=(THREE_TRIES,)),
+        Scenario("late-completion", "one_task.bpmn", _late_completion),
+        Scenario(
+            "failure-and-completion",
+            "one_task.bpmn",
+            _failure_and_completion,
+            edits=(THREE_TRIES,),
+        ),
         Scenario("far-backoff", "one_task.bpmn", _far_backoff, edits=(THREE_TRIES,)),
         Scenario("exhausted", "one_task.bpmn", _exhausted),
+        Scenario("last-failure-and-lapse", "one_task.bpmn", _last_failure_and_lapse),
+        Scenario("resolved-and-set", "one_task.bpmn", _resolved_and_set),
         Scenario("lambda-worker", "one_task.bpmn", _lambda_worker),
         Scenario("lambda-and-http", "one_task.bpmn", _lambda_and_http),
         Scenario("cancel-and-complete", "one_task.bpmn", _cancel_and_complete),
         Scenario("retries-set", "one_task.bpmn", _retries_set, edits=(THREE_TRIES,)),
+        Scenario("set-at-work", "one_task.bpmn", _set_at_work),
+        Scenario("set-at-last-failure", "one_task.bpmn", _set_at_last_failure),
+        Scenario("rung-at-work", "one_task.bpmn", _rung_at_work, edits=(THREE_TRIES,)),
         Scenario("held", "one_task.bpmn", _held),
         Scenario("extended", "one_task.bpmn", _extended),
         Scenario("assigned", "one_task.bpmn", _assigned),

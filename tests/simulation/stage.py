@@ -43,7 +43,8 @@ class Stage:
             finally:
                 self.clients -= 1
 
-        self.world.spawn(name, live, after_ms)
+        jitter_ms = self.world.plan.jitter_ms() if after_ms else 0
+        self.world.spawn(name, live, max(0, after_ms + jitter_ms))
 
     def is_played(self) -> bool:
         """Say whether all was asked for and every instance came to its end."""

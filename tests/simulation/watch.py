@@ -8,20 +8,13 @@ job has lost its bell or a timer its message.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
-
-SKEW_TOLERATED_MS = 1_000  # a clock that is that fast sees a lock end that much early
-ENDED = ("completed", "terminated")
-FOLLOWERS = {
-    "active": {"active", "completed", "failed", "terminated"},
-    "failed": {"failed", "active", "terminated"},
-}
+from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
 
 
 class Subject(NamedTuple):
@@ -70,7 +63,6 @@ class Watch:
         self._is_forgiving = False
         self._visible: dict[str, list[int]] = {}
         self._places: dict[Subject, ItemKey] = {}
-        self.claims: Counter[int] = Counter()  # deliveries by job
         self.roots: dict[int, Item] = {}
         self.open_roots: set[int] = set()
         self.early_timers: list[tuple[int, str]] = []  # ended before their time, by instance
@@ -154,9 +146,9 @@ class Watch:
             return
         if "alias_of" in after:
             return
-        was = _number(before, "version") if before else 0
-        if _number(after, "version") != was + 1:
-            self._complain(f"root {key.pk} went from version {was} to {_number(after, 'version')}")
+        was = number(before, "version") if before else 0
+        if number(after, "version") != was + 1:
+            self._complain(f"root {key.pk} went from version {was} to {number(after, 'version')}")
         if before and before["state"] in ENDED:
             self._complain(f"root {key.pk} was {before['state']!s} and was written again")
         instance = int(key.pk[2:])
@@ -166,7 +158,7 @@ class Watch:
         else:
             self.open_roots.add(instance)
         if _has_agenda(after):
-            subject = Subject("command", instance, _number(after, "version"))
+            subject = Subject("command", instance, number(after, "version"))
             self._places[subject] = key
             self._check_alive(subject, f"the agenda of {key.pk}", self._now_ms())
 
@@ -176,47 +168,20 @@ class Watch:
             self._complain(f"{name} was deleted")
             return
         if before is not None:
-            self._check_change(name, before, after)
+            for wrong in wrong_changes(before, after, self._now_ms()):
+                self._complain(f"{name} {wrong}")
         self._places[self._bell_of(key, after)] = key
         if _is_open(after):
-            out_at = max(self._now_ms(), _number(after, "retry_at"), _number(after, "lock_until"))
+            out_at = max(self._now_ms(), number(after, "retry_at"), number(after, "lock_until"))
             self._check_alive(self._bell_of(key, after), name, out_at)
 
     def _wrote_timer(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
         if after is not None:
-            subject = Subject("timer", int(key.sk[2:]), _number(after, "due"))
+            subject = Subject("timer", int(key.sk[2:]), number(after, "due"))
             self._places[subject] = key
             self._check_alive(subject, f"timer {key.sk}", subject.number)
-        elif before is not None and _number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
+        elif before is not None and number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
             self.early_timers.append((int(key.pk[2:]), str(before["element_id"])))
-
-    def _check_change(self, name: str, before: Item, after: Item) -> None:
-        state, became = str(before["state"]), str(after["state"])
-        if became not in FOLLOWERS.get(state, {state}):
-            self._complain(f"{name} went from {state} to {became}")
-        if state in ENDED and before.get("outputs") != after.get("outputs"):
-            self._complain(f"{name} was ended and its outputs changed")
-        if _number(after, "ring") < _number(before, "ring"):
-            self._complain(
-                f"{name}: ring fell from {_number(before, 'ring')} to {_number(after, 'ring')}"
-            )
-        raised = _number(after, "delivery_token") - _number(before, "delivery_token")
-        if raised not in (0, 1):
-            self._complain(f"{name}: token {_number(before, 'delivery_token')} rose by {raised}")
-        if raised:
-            self._check_claim(name, before)
-            self.claims[int(name[6:])] += 1
-        elif after.get("owner") not in (before.get("owner"), None):
-            self._complain(f"{name} changed hands without a delivery")
-
-    def _check_claim(self, name: str, before: Item) -> None:
-        latest = self._now_ms() + SKEW_TOLERATED_MS
-        if before["state"] != "active":
-            self._complain(f"{name} is {before['state']!s} and was claimed")
-        if "owner" in before and _number(before, "lock_until", latest + 1) > latest:
-            self._complain(f"{name} was claimed while {before['owner']!r} had it")
-        if _number(before, "retry_at") > latest:
-            self._complain(f"{name} was claimed before its retryAt")
 
     # --- what must be alive ------------------------------------------------------------------
 
@@ -240,16 +205,16 @@ class Watch:
             return
         match subject.kind:
             case "bell":
-                missed = _is_open(item) and _number(item, "ring") == subject.number
+                missed = _is_open(item) and number(item, "ring") == subject.number
             case "timer":
-                missed = _number(item, "due") == subject.number
+                missed = number(item, "due") == subject.number
             case _:
-                missed = _number(item, "version") == subject.number and _has_agenda(item)
+                missed = number(item, "version") == subject.number and _has_agenda(item)
         if missed:
             self._complain(f"the last message for {subject.kind} {place.sk} was deleted")
 
     def _bell_of(self, key: ItemKey, item: Item) -> Subject:
-        return Subject("bell", int(key.sk[2:]), _number(item, "ring"))
+        return Subject("bell", int(key.sk[2:]), number(item, "ring"))
 
 
 def _number_of(queue: str, receipt: str) -> str:
@@ -267,10 +232,3 @@ def _has_agenda(root: Item) -> bool:
     """Say whether a root still has moves to make, so that it must be told to continue."""
     left = json.loads(str(root["execution"]))
     return bool(left.get("agenda") or left.get("purges"))
-
-
-def _number(item: Item, name: str, default: int = 0) -> int:
-    value = item.get(name, default)
-    if not isinstance(value, int):
-        raise TypeError(f"expected {name} to be a number, found {value!r}")
-    return value

@@ -31,15 +31,14 @@ FREE_REASONS = frozenset({"held", "waiting", "ended"})  # of a 409 after which a
 class Habits:
     """How a worker works: how long, and which of its deliveries it fails.
 
-    Shapes: `fails` is asked with the job; what it returns is the retries to leave, or None to
-        complete the job.
+    Shapes: `fails` says of a job whether it is failed, with the backoff; else it is completed.
     """
 
     lock: timedelta = LOCK
     work_ms: int = 200
     first_ms: int | None = None  # of a job's first delivery, if that is otherwise
     jobs_max: int = 1
-    fails: Callable[[Job], int | None] = field(default=lambda _: None)
+    fails: Callable[[Job], bool] = field(default=lambda _: False)
     backoff: timedelta | None = None
     meanwhile: Callable[[Stage, Job], None] | None = None
 
@@ -100,12 +99,12 @@ def work(stage: Stage, job: Job, habits: Habits) -> None:
     if habits.meanwhile is not None:
         habits.meanwhile(stage, job)
     is_first = job.delivery_token == 1 and habits.first_ms is not None
-    stage.world.pause(habits.first_ms or 0 if is_first else habits.work_ms)
-    retries = habits.fails(job)
-    if retries is None:
-        complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
+    work_ms = habits.first_ms or 0 if is_first else habits.work_ms
+    stage.world.pause(max(0, work_ms + stage.world.plan.jitter_ms()))
+    if habits.fails(job):
+        fail(stage, job, habits.backoff)
     else:
-        fail(stage, job, retries, habits.backoff)
+        complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
 
 
 def lambda_worker(

@@ -1,0 +1,177 @@
+"""What the code would be with one ordering the other way round; each lasts while it is entered.
+
+They replace a name that a module calls by, so the code itself needs no switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from types import ModuleType, SimpleNamespace
+
+from greenlet import getcurrent
+
+from chalicelib.delivery import bells, horizon, later
+from chalicelib.delivery.bells import Bell
+from chalicelib.delivery.promise import promise
+from chalicelib.delivery.verdicts import Verdict
+from chalicelib.engine.effects import Effect
+from chalicelib.engine.state import Job
+from chalicelib.operations import advance, claims, failures, handing_out
+from chalicelib.operations.handing_out import HandOut
+from chalicelib.ports import (
+    Condition,
+    Delete,
+    Item,
+    ItemKey,
+    Ports,
+    Put,
+    Received,
+    Refused,
+    Update,
+    Write,
+    Written,
+)
+from chalicelib.store import difference
+from chalicelib.store.table import ROOT
+from tests.simulation.ports import StruckTable
+
+Mutant = AbstractContextManager[None]
+
+
+@contextmanager
+def replaced(where: object, **names: object) -> Iterator[None]:
+    """Let names of a module or class mean something else while this lasts."""
+    before = {name: getattr(where, name) for name in names}
+    for name, value in names.items():
+        setattr(where, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(where, name, value)
+
+
+# --- promise before commit -----------------------------------------------------------------------
+
+
+def turn_promised_late() -> Mutant:
+    return _promised_late(advance)
+
+
+def claim_promised_late() -> Mutant:
+    return _promised_late(handing_out)
+
+
+def failure_promised_late() -> Mutant:
+    return _promised_late(failures)
+
+
+@contextmanager
+def _promised_late(module: ModuleType) -> Iterator[None]:
+    """Let what a module promises be sent only after the next write of the same actor."""
+    owed: dict[object, list[Callable[[], object]]] = {}
+
+    def hold(
+        ports: Ports, effects: Sequence[Effect], source_key: int = 0, turn_id: str = ""
+    ) -> datetime:
+        pay = partial(promise, ports, effects, source_key, turn_id)
+        owed.setdefault(getcurrent(), []).append(pay)
+        return ports.clock.now()
+
+    def settle(result: Written | Refused) -> Written | Refused:
+        for pay in owed.pop(getcurrent(), []):
+            if isinstance(result, Written):
+                pay()
+        return result
+
+    write, transact = StruckTable.write, StruckTable.transact
+
+    def write_then_pay(table: StruckTable, one: Put | Update | Delete) -> Written | Refused:
+        return settle(write(table, one))
+
+    def transact_then_pay(
+        table: StruckTable, writes: Sequence[Write], token: str
+    ) -> Written | Refused:
+        return settle(transact(table, writes, token))
+
+    with (
+        replaced(module, promise_in_time=hold),
+        replaced(StruckTable, write=write_then_pay, transact=transact_then_pay),
+    ):
+        yield
+
+
+# --- messages ------------------------------------------------------------------------------------
+
+
+def early_dropped() -> Mutant:
+    """Take what is early for what was never committed."""
+    return replaced(horizon, HORIZON=timedelta(days=-1))
+
+
+def rings_ignored() -> Mutant:
+    """Judge every bell as if it had the job's own number."""
+    judge = bells.judge
+
+    def judge_any(bell: Bell, job: Job | None, root_version: int | None, now: datetime) -> Verdict:
+        return judge(replace(bell, number=job.ring) if job else bell, job, root_version, now)
+
+    return replaced(bells, judge=judge_any)
+
+
+def not_rung_on() -> Mutant:
+    """Refuse a claim by key without ringing on for the job's time."""
+    silent = SimpleNamespace(send_on=lambda *_: None, delay_s=later.delay_s)
+    return replaced(claims, later=silent)
+
+
+def bells_deleted_first() -> Mutant:
+    """Delete received bells before their jobs are claimed."""
+    hand_out = HandOut.hand_out
+
+    def delete_first(self: HandOut, received: Sequence[Received]) -> None:
+        if received:
+            self.ports.queues.delete(self.queue, [each.receipt for each in received])
+        hand_out(self, received)
+
+    return replaced(HandOut, hand_out=delete_first)
+
+
+# --- reads and writes ----------------------------------------------------------------------------
+
+
+@contextmanager
+def records_first() -> Iterator[None]:
+    """Read an instance's records before its root: what a load then reads is older than the root."""
+    get, get_many = StruckTable.get, StruckTable.get_many
+    read: dict[tuple[object, str], dict[ItemKey, Item]] = {}
+
+    def get_after(table: StruckTable, key: ItemKey) -> Item | None:
+        if key.sk == ROOT:
+            read[getcurrent(), key.pk] = table.inner.collection(key.pk)
+        return get(table, key)
+
+    def get_before(table: StruckTable, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
+        found = get_many(table, keys)
+        known = read.get((getcurrent(), keys[0].pk)) if keys else None
+        if known is None:
+            return found
+        return {key: known[key] for key in keys if key in known}
+
+    with replaced(StruckTable, get=get_after, get_many=get_before):
+        yield
+
+
+def records_written_whole() -> Mutant:
+    """Write of a record that changed all that was read, not only what changed."""
+    update = difference.update
+
+    def update_all(place: ItemKey, old: Item, new: Item, demanded: Condition = ()) -> Update | None:
+        write = update(place, old, new, demanded)
+        return write and replace(write, set=dict(new))
+
+    return replaced(difference, update=update_all)
