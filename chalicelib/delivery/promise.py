@@ -18,9 +18,20 @@ from chalicelib.ports import Message, Ports, QueueMissing
 from chalicelib.profile import Profile
 
 TYPES_MAX = 1_000  # job queues of one stage; design section 5
+TYPE_BYTES_MAX = 2_000  # of one job type: ten bells, escaped, stay below 256 KiB a batch (SQS)
 QUEUE_WAITS_MAX = 5  # a queue can be used about a second after it was made (SQS CreateQueue)
 QUEUE_WAIT_S = 0.5
 PROMISES_MAX = 3  # a process that stalls longer than the commit window after each of them is ill
+
+
+def measure(effects: Sequence[Effect]) -> None:
+    """Raises: TooLarge for a job type that is too long for the message that tells of it."""
+    for effect in effects:
+        if isinstance(effect, Ring) and (length := len(effect.type.encode())) > TYPE_BYTES_MAX:
+            raise TooLarge(
+                f"expected a job type of at most {TYPE_BYTES_MAX} bytes, found {length}: "
+                f"{effect.type[:50]!r}"
+            )
 
 
 def promise(

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.model import Process
+from chalicelib.delivery.promise import measure
 from chalicelib.engine.commands import (
     Command,
     CompleteJob,
     CreateInstance,
     FailJob,
+    ResolveIncident,
     SetVariables,
 )
 from chalicelib.engine.draft import Given
@@ -33,7 +35,8 @@ from chalicelib.store import blocks, instances
 ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
 FEWER_MOVES = (16, 1, 0)  # how many a turn makes that would else be too large
 
-Payload = CreateInstance | CompleteJob | FailJob | SetVariables  # commands with a caller's data
+# Commands with a caller's data.
+Payload = CreateInstance | CompleteJob | FailJob | ResolveIncident | SetVariables
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ def _fitting(ports: Ports, process: Process, instance: Instance | None, command:
         turn = _made(ports, instance, made)
         try:
             instances.measure(turn)
+            measure(turn.effects)
         except TooLarge as error:
             refusal = refusal or error
             instance = turn.before
@@ -140,10 +144,15 @@ def _fits_without_payload(
     ports: Ports, process: Process, instance: Instance, command: Command
 ) -> bool:
     """Say whether it is the caller's own data that makes the turn of a command too large."""
-    if not isinstance(command, Payload) or not command.variables:
+    if not isinstance(command, Payload):
+        return False
+    bare = replace(command, variables={})
+    if isinstance(bare, FailJob):
+        bare = replace(bare, message="")
+    if bare == command:
         return False
     try:
-        _fitting(ports, process, instance, replace(command, variables={}))
+        _fitting(ports, process, instance, bare)
     except TooLarge:
         return False
     except Rejected:

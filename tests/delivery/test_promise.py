@@ -8,7 +8,14 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.delivery import bells, commands, timers
-from chalicelib.delivery.promise import TYPES_MAX, ensure_queue, job_queue, promise, promise_in_time
+from chalicelib.delivery.promise import (
+    TYPES_MAX,
+    ensure_queue,
+    job_queue,
+    measure,
+    promise,
+    promise_in_time,
+)
 from chalicelib.engine.commands import Continue
 from chalicelib.engine.effects import Effect, Ring, Send, SetTimer
 from chalicelib.errors import Conflict, TooLarge
@@ -131,6 +138,13 @@ def test_one_job_type_too_many_is_too_large_but_those_that_exist_are_not() -> No
     assert ensure_queue(ports, "j-7").endswith("j-7")
     with pytest.raises(TooLarge, match="at most 1000 job types"):
         promise(ports, [ring(1)])
+
+
+def test_a_job_type_that_is_too_long_for_its_bell_is_too_large() -> None:
+    measure([ring(1, "x" * 2_000)])
+
+    with pytest.raises(TooLarge, match="at most 2000 bytes, found 2001"):
+        measure([ring(1, "x" * 2_001)])
 
 
 def test_a_process_that_stalled_promises_again_before_it_commits() -> None:

@@ -71,6 +71,22 @@ def typed_task(type_: str, retries: str = "3") -> bytes:
     )
 
 
+def task_then_typed(first: str, second: str) -> bytes:
+    """Two tasks in a row."""
+    return _document(
+        [
+            '<bpmn:startEvent id="start"/>',
+            *(
+                f'<bpmn:serviceTask id="{id_}"><bpmn:extensionElements><zeebe:taskDefinition '
+                f'type="{type_}"/></bpmn:extensionElements></bpmn:serviceTask>'
+                for id_, type_ in (("one", first), ("two", second))
+            ),
+            _flow("start", "one"),
+            _flow("one", "two"),
+        ]
+    )
+
+
 def _flow(source: str, target: str) -> str:
     id_ = f"{source}_to_{target}"
     return f'<bpmn:sequenceFlow id="{id_}" sourceRef="{source}" targetRef="{target}"/>'

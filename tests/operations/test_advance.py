@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.delivery import bells
 from chalicelib.delivery.horizon import DEADLINE
+from chalicelib.delivery.promise import TYPES_MAX
 from chalicelib.engine.commands import (
     CancelInstance,
     CompleteJob,
@@ -21,7 +22,7 @@ from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.operations.advance import advance
 from chalicelib.ports import Settings
 from chalicelib.store import history
-from tests.operations.models import script_then_task, wide_fork
+from tests.operations.models import script_then_task, task_then_typed, wide_fork
 from tests.operations.stage import Stage
 from tests.operations.watched import Crash, Fault, die, fault, watched
 
@@ -316,6 +317,31 @@ def test_a_model_that_makes_too_much_stops_with_an_incident_that_names_the_limit
     assert "bytes" in incident.message
     assert 1 == instance.root.incident_count
     assert InstanceState.ACTIVE == instance.root.state
+
+
+def test_a_job_type_that_is_too_long_stops_its_own_element() -> None:
+    stage = Stage()
+    key = stage.create(task_then_typed("first", "=kind"), kind="x" * 2_001)
+
+    first = stage.work("first")
+
+    (incident,) = [r for r in stage.instance(key).records.values() if isinstance(r, Incident)]
+    assert JobState.COMPLETED is stage.job(first.key).state
+    assert "two" == incident.element_id
+    assert "at most 2000 bytes" in incident.message
+
+
+def test_one_job_type_too_many_stops_the_instance_with_an_incident() -> None:
+    stage = Stage()
+    key = stage.create(task_then_typed("first", "=kind"), kind="one too many")
+    for number in range(TYPES_MAX):
+        stage.queues.ensure(f"j-{number}")
+
+    with pytest.raises(TooLarge, match="at most 1000 job types"):
+        stage.work("first")
+
+    (incident,) = [r for r in stage.instance(key).records.values() if isinstance(r, Incident)]
+    assert "at most 1000 job types" in incident.message
 
 
 def test_a_timer_that_is_gone_changes_nothing_when_it_fires() -> None:
