@@ -43,7 +43,11 @@ TIMES = st.integers(0, 10**13 - 1).map(
     lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
 )
 SPANS = st.integers(0, 10**9).map(lambda ms: timedelta(milliseconds=ms))
-DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20)
+DECIMALS = st.builds(
+    lambda figures, exponent: Decimal(f"{figures}E{exponent}"),
+    st.integers(-(10**34) + 1, 10**34 - 1),
+    st.integers(-50, 50),
+)
 JSON = st.recursive(
     st.none() | st.booleans() | DECIMALS | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
