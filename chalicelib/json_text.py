@@ -50,6 +50,13 @@ def dumps(value: JsonValue) -> str:
     return simplejson.dumps(value, use_decimal=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def canonical(value: JsonValue) -> str:
+    """Write a value so that equal values are equal texts: with the members of objects sorted."""
+    return simplejson.dumps(
+        value, use_decimal=True, separators=(",", ":"), ensure_ascii=False, sort_keys=True
+    )
+
+
 def is_integer(value: object) -> bool:
     """Say whether a JSON value is a whole number (`2` and `2.0` are, `true` is not)."""
     return isinstance(value, Decimal) and value == value.to_integral_value()

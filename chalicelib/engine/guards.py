@@ -27,3 +27,6 @@ class Guard(StrEnum):
     RESOLVE = "resolve"  # job: failed, operator's marker as read, with the root
     RELEASE = "release"  # job: owner and token as read
     RING_AGAIN = "ring again"  # job: active, ring as read
+    START_MARK = "start mark"  # of a request done once: absent or expired
+    REQUEST = "request"  # the jobs an activation is to claim: version as read
+    CLIENT_CAP = "client cap"  # the jobs a client holds: version as read

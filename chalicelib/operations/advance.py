@@ -29,23 +29,25 @@ from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected, TooLarge
 from chalicelib.operations import decisions
 from chalicelib.operations.attempts import attempts, unfailing
-from chalicelib.ports import Ports
-from chalicelib.store import definitions, instances
+from chalicelib.operations.repeats import done_before
+from chalicelib.ports import Ports, Put
+from chalicelib.store import definitions, instances, marks
 from chalicelib.store.definitions import Definition
+from chalicelib.store.marks import Once
 
 INLINE_MAX = 32  # commands that a request runs after its commit (design section 4)
 INLINE_TIME = timedelta(seconds=3)
 TURNS_MAX = 1_000  # of one request: agendas it runs before its own command is decided
 
 
-def advance(ports: Ports, key: int, command: Command) -> Turn:
+def advance(ports: Ports, key: int, command: Command, once: Once | None = None) -> Turn:
     """Change the instance that a key belongs to, by one command.
 
     Returns the last turn of the instance that was made on the way; it changes nothing if the
-    command was a repeat.
+    command was a repeat, by what the instance says or by its mark.
     Raises: Rejected, also TooLarge; Conflict if other writers win until the deadline.
     """
-    turn = _take_turns(ports, key, command, ports.clock.now() + DEADLINE)
+    turn = _take_turns(ports, key, command, ports.clock.now() + DEADLINE, once)
     return _run_inline(ports, turn)
 
 
@@ -54,18 +56,34 @@ def start(ports: Ports, definition: Definition, command: CreateInstance) -> Turn
 
     Raises: Rejected, also TooLarge; Conflict.
     """
-    for _ in attempts(ports):
+    turn = start_once(ports, definition, command, None)
+    assert turn is not None
+    return turn
+
+
+def start_once(
+    ports: Ports, definition: Definition, command: CreateInstance, once: Once | None
+) -> Turn | None:
+    """Start an instance, and mark that it was; None if another request did both meanwhile.
+
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    for attempt in attempts(ports):
+        if attempt and done_before(ports, once) is not None:
+            return None
         turn = decisions.decide_start(ports, definition.process, command)
         _promise(ports, turn)
-        if instances.commit(ports.table, turn):
+        if instances.commit(ports.table, turn, _mark(ports, once, turn)):
             return _run_inline(ports, turn)
     raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
 
 
-def _take_turns(ports: Ports, key: int, command: Command, until: datetime) -> Turn:
+def _take_turns(
+    ports: Ports, key: int, command: Command, until: datetime, once: Once | None = None
+) -> Turn:
     """Take turns until one has done the command; those before make moves left by others."""
     for _ in range(TURNS_MAX):
-        turn = _take_turn(ports, key, command, until)
+        turn = _take_turn(ports, key, command, until, once)
         if turn.done:
             return turn
         if ports.clock.now() >= until:
@@ -73,12 +91,17 @@ def _take_turns(ports: Ports, key: int, command: Command, until: datetime) -> Tu
     raise Conflict(f"instance {key} was busy with its own agenda until the deadline")
 
 
-def _take_turn(ports: Ports, key: int, command: Command, until: datetime) -> Turn:
+def _take_turn(
+    ports: Ports, key: int, command: Command, until: datetime, once: Once | None
+) -> Turn:
     """Load, decide, promise, commit; again with jitter if another writer was first."""
     for attempt in attempts(ports, until):
         instance = instances.load(ports.table, key, partial(needs.wanted, command))
         if instance is None:
             raise _no_such(command, key)
+        # Read after the instance: what was done before it was read is found marked now.
+        if done_before(ports, once) is not None:
+            return Turn(instance, instance, ports.clock.now())
         process = _process(ports, instance)
         decision = decisions.decide(ports, process, instance, command)
         if attempt and not instances.is_current(ports.table, instance):
@@ -88,11 +111,18 @@ def _take_turn(ports: Ports, key: int, command: Command, until: datetime) -> Tur
         except TooLarge as refusal:  # one job type too many
             decision = decisions.limited(ports, process, instance, command, refusal)
             _promise(ports, decision.turn)
-        if instances.commit(ports.table, decision.turn):
+        is_done = decision.turn.done and decision.refusal is None
+        mark = _mark(ports, once, decision.turn) if is_done else None
+        if instances.commit(ports.table, decision.turn, mark):
             if decision.refusal is not None:
                 raise decision.refusal
             return decision.turn
     raise Conflict(f"instance {key} was changed by others until the deadline")
+
+
+def _mark(ports: Ports, once: Once | None, turn: Turn) -> Put | None:
+    """Return the write that marks a request as done by a turn."""
+    return None if once is None else marks.write(once, turn.after.key, now=ports.clock.now())
 
 
 def _promise(ports: Ports, turn: Turn) -> None:

@@ -17,15 +17,17 @@ from chalicelib.engine.commands import FailJob
 from chalicelib.engine.failures import Exhausting, Repeated, Retried, Thrown, judge
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Job
-from chalicelib.errors import Conflict
+from chalicelib.errors import Conflict, Rejected
 from chalicelib.operations.advance import advance
 from chalicelib.operations.attempts import attempts
-from chalicelib.ports import Ports
-from chalicelib.store import blocks, failures, jobs
+from chalicelib.operations.repeats import done_before
+from chalicelib.ports import Ports, Put, Written
+from chalicelib.store import blocks, failures, jobs, marks
+from chalicelib.store.marks import Once
 
 
-def fail_job(ports: Ports, command: FailJob) -> None:
-    """Record a failure; one that was recorded before changes nothing.
+def fail_job(ports: Ports, command: FailJob, once: Once | None = None) -> None:
+    """Record a failure; one that was recorded before, or is marked as done, changes nothing.
 
     Raises: Rejected, also TooLarge; Conflict if others change the job until the deadline.
     """
@@ -33,6 +35,9 @@ def fail_job(ports: Ports, command: FailJob) -> None:
         job = jobs.read(ports.table, [command.job_key]).get(command.job_key)
         if job is None:
             raise lifecycle.no_such("job", command.job_key)
+        # Read after the job: what was done before it was read is found marked now.
+        if done_before(ports, once) is not None:
+            return
         judged = judge(
             job,
             command,
@@ -42,16 +47,41 @@ def fail_job(ports: Ports, command: FailJob) -> None:
         )
         match judged:
             case Repeated():
-                return
+                if once is None or _mark_repeat(ports, job, once):
+                    return
             case Retried():
-                if _record(ports, job, judged):
+                if _record(ports, job, judged, once):
                     return
             case Exhausting() | Thrown():
-                advance(ports, command.job_key, command)
+                _take_turn(ports, command, once)
                 return
             case _ as never:
                 assert_never(never)
     raise Conflict(f"job {command.job_key} was changed by others until the deadline")
+
+
+def _mark(ports: Ports, job: Job, once: Once) -> Put:
+    return marks.write(once, job.instance_key, now=ports.clock.now())
+
+
+def _mark_repeat(ports: Ports, job: Job, once: Once) -> bool:
+    """Mark what was recorded before under another key or none; False if it was marked meanwhile."""
+    return isinstance(ports.table.write(_mark(ports, job, once)), Written)
+
+
+def _take_turn(ports: Ports, command: FailJob, once: Once | None) -> None:
+    """Let the failure change its instance.
+
+    A turn does not look at the rows of older deliveries. So if it refuses, the very failure may
+    have been recorded since, and others after it: then this is a repeat all the same (R98).
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    try:
+        advance(ports, command.job_key, command, once)
+    except Rejected:
+        job = jobs.read(ports.table, [command.job_key]).get(command.job_key)
+        if job is None or not _is_recorded(ports, job, command):
+            raise
 
 
 def _is_recorded(ports: Ports, job: Job, command: FailJob) -> bool:
@@ -62,7 +92,7 @@ def _is_recorded(ports: Ports, job: Job, command: FailJob) -> bool:
     return failures.is_recorded(ports.table, job, token)
 
 
-def _record(ports: Ports, job: Job, judged: Retried) -> bool:
+def _record(ports: Ports, job: Job, judged: Retried, once: Once | None) -> bool:
     """Ring for the time the job is out again, then write the failure; False if it was changed.
 
     The row's key is of a block of its own: only a turn may hand out the instance's.
@@ -71,5 +101,12 @@ def _record(ports: Ports, job: Job, judged: Retried) -> bool:
     if after.ring_at is not None:
         promise_in_time(ports, [bells.next_ring(job, after.ring_at)])
     failure = replace(judged.failure, key=first_key(blocks.take(ports.table)))
-    result = jobs.record_retried_failure(ports.table, job, after, failure, token=ports.chance.id())
+    result = jobs.record_retried_failure(
+        ports.table,
+        job,
+        after,
+        failure,
+        token=ports.chance.id(),
+        mark=None if once is None else _mark(ports, job, once),
+    )
     return isinstance(result, Job)

@@ -15,13 +15,15 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.state import Incident, Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
-from chalicelib.operations.advance import advance, start
+from chalicelib.operations.advance import advance, start_once
 from chalicelib.operations.definitions import not_found
+from chalicelib.operations.repeats import done_before
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.lists import Cut, Listed, WantedInstances
+from chalicelib.store.marks import Once
 from chalicelib.store.rows import HistoryRow
 
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
@@ -48,12 +50,25 @@ class Found:
     definition: Definition
 
 
-def create_process_instance(ports: Ports, wanted: Start) -> Found:
+def create_process_instance(ports: Ports, wanted: Start, once: Once | None = None) -> Found:
     """Start an instance and let it run until all its tokens wait.
 
+    Returns, for a request that was done before, the instance that it started, as it is now.
     Raises: Rejected if nothing is named, the definition is unknown or has no plain start;
         TooLarge; Conflict.
     """
+    key = done_before(ports, once)
+    if key is None:
+        started = _start(ports, wanted, once)
+        if started is not None:
+            return started
+        key = done_before(ports, once)
+        assert key is not None, "a start is refused without an end only when it is marked"
+    return get_process_instance(ports, key)
+
+
+def _start(ports: Ports, wanted: Start, once: Once | None) -> Found | None:
+    """Start an instance; None if the same request did so meanwhile."""
     definition = _definition(ports, wanted)
     if definition.process.start is None:
         raise Rejected(
@@ -68,8 +83,8 @@ def create_process_instance(ports: Ports, wanted: Start) -> Found:
         business_key=wanted.business_key,
         time_to_live=wanted.time_to_live or _time_to_live(ports),
     )
-    instance = start(ports, definition, command).after
-    return Found(instance.key, instance, definition)
+    turn = start_once(ports, definition, command, once)
+    return None if turn is None else Found(turn.after.key, turn.after, definition)
 
 
 def get_process_instance(ports: Ports, key: int) -> Found:

@@ -23,7 +23,8 @@ class Asked:
     """What a write on a single job was asked for, beside what the record says.
 
     Shapes: `until` is when the lock shall end; `token` is the delivery the client names, None if
-        it names none; `rings` says that the write makes the next bell the live one.
+        it names none; `rings` says that the write makes the next bell the live one; `version` is
+        that of a record as read which is of no instance, None if there was none.
     """
 
     now: datetime | None = None
@@ -31,6 +32,7 @@ class Asked:
     client_id: str | None = None
     token: int | None = None
     rings: bool = False
+    version: int | None = None
 
 
 NOTHING_ASKED = Asked()
@@ -105,6 +107,14 @@ def _longer_if_not(_: Root | Record | None, asked: Asked) -> Test | None:
     return None if asked.rings else AtMost("lock_until", _moment(asked.until))
 
 
+def _expired(_: Root | Record | None, asked: Asked) -> Test:
+    return AnyOf((Absent("pk"), AtMost("expires_at", _now(asked) // 1000)))
+
+
+def _version_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Absent("pk") if asked.version is None else Equals("version", asked.version)
+
+
 def _now(asked: Asked) -> int:
     return _moment(asked.now)
 
@@ -123,6 +133,7 @@ _RING = _as_read("ring")
 _TOKEN = _as_read("delivery_token")
 _ATTEMPTS = _as_read("attempts")
 _RETRIES = _as_read("retries")
+_VERSION = Clause("version as read", _version_as_read)
 
 GUARDS: dict[Guard, Rule] = {
     Guard.START: (_ABSENT,),
@@ -156,4 +167,7 @@ GUARDS: dict[Guard, Rule] = {
     Guard.RESOLVE: (_FAILED, _as_read("retries_set_by_operator"), _RING),
     Guard.RELEASE: (Clause("owner as read", _owner_as_read), _TOKEN, _RING),
     Guard.RING_AGAIN: (_ACTIVE, _RING),
+    Guard.START_MARK: (Clause("absent or expired", _expired),),
+    Guard.REQUEST: (_VERSION,),
+    Guard.CLIENT_CAP: (_VERSION,),
 }

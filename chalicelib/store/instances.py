@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from chalicelib.engine.state import Instance, RecordKey, Root, Variables, key_of
 from chalicelib.engine.turn import Turn
-from chalicelib.ports import LIVE, Item, Query, Table, Written
+from chalicelib.ports import LIVE, Item, Put, Query, Table, Written
 from chalicelib.store import items, reading, table
 from chalicelib.store.difference import measure, writes
 
@@ -75,18 +75,19 @@ def root_version(store: Table, key: int) -> int | None:
     return None if item is None else int(str(item["version"]))
 
 
-def commit(store: Table, turn: Turn) -> bool:
-    """Write all that the turn changed, or nothing.
+def commit(store: Table, turn: Turn, mark: Put | None = None) -> bool:
+    """Write all that the turn changed, or nothing; a start mark goes with it, if there is one.
 
     Returns False, and writes nothing, if another writer came first. The turn's id is the token
     of the transaction: the same turn committed again is the same write, done once.
     """
     if not turn.changes:
-        return True
+        return mark is None or isinstance(store.write(mark), Written)
     token = turn.after.root.turn_id
     if not token:
         raise ValueError(f"instance {turn.after.key}: expected a turn that was stamped")
-    return isinstance(store.transact(writes(turn), token), Written)
+    marks = [] if mark is None else [mark]
+    return isinstance(store.transact([*writes(turn), *marks], token), Written)
 
 
 def _root_item(store: Table, key: int) -> Item | None:

@@ -135,9 +135,15 @@ def ring_again(store: Table, job: Job, at: datetime) -> Job | Lost:
 
 
 def record_retried_failure(
-    store: Table, before: Job, after: Job, failure: Failure, *, token: str
+    store: Table,
+    before: Job,
+    after: Job,
+    failure: Failure,
+    *,
+    token: str,
+    mark: Put | None = None,
 ) -> Job | Lost:
-    """Write a failure that leaves retries: the job and the failure's row together.
+    """Write a failure that leaves retries: the job, the failure's row, and a start mark if any.
 
     Shapes: `token` is a fresh random id, which makes a repeat of the same write the same.
     Raises: TooLarge if the worker's message is; nothing is written then.
@@ -145,7 +151,8 @@ def record_retried_failure(
     place = table.failure_key(before.instance_key, before.key, failure.number)
     row = _fitting(before, items.of_record(before.instance_key, failure)[place])
     write = difference(before, after, condition(Guard.RETRIED_FAILURE, before))
-    outcome = store.transact([write, Put(place, row, condition(Guard.NEW, None))], token)
+    rows = [Put(place, row, condition(Guard.NEW, None)), *([] if mark is None else [mark])]
+    outcome = store.transact([write, *rows], token)
     return _lost(store, before) if isinstance(outcome, Refused) else after
 
 

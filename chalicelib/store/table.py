@@ -17,6 +17,9 @@ Beside them:
     DEFINITIONS / <definition>        what a definition is, all in one partition: deploying is rare
     L#<profile>#<process id> / L      the latest version, and T#<tag>: the version of that tag
     COUNTER / blocks                  how many key blocks were taken
+    S#<request> / S                   start mark: a request that is done once, and what it made
+    Q#<request> / Q                   the jobs that an activation with a request id is to claim
+    C#<client and type> / C           client cap: the jobs that a client holds of a type
 
 The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did.
 
@@ -30,7 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
+from chalicelib import json_text
 from chalicelib.engine.keys import block_of, first_key
 from chalicelib.ports import HISTORY, LIVE, ItemKey
 
@@ -189,3 +194,28 @@ def latest_key(profile: str, process_id: str) -> ItemKey:
 def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
     """Return where the version of that tag is named."""
     return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")
+
+
+# --- what callers name -------------------------------------------------------------------------
+
+NAME_LENGTH = 32  # hexadecimal digits that stand for names which callers choose
+
+
+def mark_key(route: str, key: str) -> ItemKey:
+    """Return where the start mark is of a request to a route under an idempotency key."""
+    return ItemKey(LIVE, f"S#{_name_of(route, key)}", "S")
+
+
+def request_key(client_id: str, job_type: str, request_id: str) -> ItemKey:
+    """Return where the jobs are listed that an activation of a client is to claim."""
+    return ItemKey(LIVE, f"Q#{_name_of(client_id, job_type, request_id)}", "Q")
+
+
+def cap_key(client_id: str, job_type: str) -> ItemKey:
+    """Return where the jobs are listed that a client holds of a type."""
+    return ItemKey(LIVE, f"C#{_name_of(client_id, job_type)}", "C")
+
+
+def _name_of(*words: str) -> str:
+    """Return a short name for words of any length and characters."""
+    return sha256(json_text.dumps(list(words)).encode()).hexdigest()[:NAME_LENGTH]

@@ -63,6 +63,16 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
     (Guard.RELEASE, READ, Asked(), (Equals("owner", "worker"), TOKEN, RING)),
     (Guard.RELEASE, replace(READ, owner=None), Asked(), (Absent("owner"), TOKEN, RING)),
     (Guard.RING_AGAIN, READ, Asked(), (ACTIVE, RING)),
+    (
+        Guard.START_MARK,
+        None,
+        Asked(now=NOW),
+        (AnyOf((Absent("pk"), AtMost("expires_at", MS // 1000))),),
+    ),
+    (Guard.REQUEST, None, Asked(), (Absent("pk"),)),
+    (Guard.REQUEST, None, Asked(version=2), (Equals("version", 2),)),
+    (Guard.CLIENT_CAP, None, Asked(), (Absent("pk"),)),
+    (Guard.CLIENT_CAP, None, Asked(version=2), (Equals("version", 2),)),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from chalice.app import Blueprint, Response
 
 from chalicelib import logs, wiring
-from chalicelib.api import http
+from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
 from chalicelib.api.zenbpm import errors, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
@@ -45,7 +45,10 @@ routes = Blueprint(__name__)
 @routes.route("/process-instances", methods=["POST"], content_types=[])
 @errors_as(errors.error)
 def create_process_instance() -> Response:
-    """createProcessInstance: 201 and the instance as far as it ran; 400, 404, 413."""
+    """createProcessInstance: 201 and the instance as far as it ran; 400, 404, 409, 413.
+
+    With an `Idempotency-Key` a repeat gets the instance as it is now; another body gets the 409.
+    """
     body = http.json_body(routes.current_request, shapes.CREATE_INSTANCE)
     wanted = Start(
         definition_key=body.get("processDefinitionKey"),
@@ -55,7 +58,8 @@ def create_process_instance() -> Response:
         business_key=body.get("businessKey"),
         time_to_live=_time_to_live(body.get("historyTimeToLive")),
     )
-    found = instances.create_process_instance(wiring.ports(), wanted)
+    once = repeats.once(routes.current_request)
+    found = instances.create_process_instance(wiring.ports(), wanted, once)
     logs.about(instance_key=found.key)
     return http.answer(201, shapes.INSTANCE.write(_view(found)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalice.app import Blueprint, Response
 
 from chalicelib import logs, wiring
-from chalicelib.api import http
+from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
 from chalicelib.api.zenbpm import errors, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
@@ -74,7 +74,7 @@ def complete_job(job_key: str) -> Response:
 @routes.route("/jobs/{job_key}/fail", methods=["POST"], content_types=[])
 @errors_as(errors.error)
 def fail_job(job_key: str) -> Response:
-    """failJob: 204; 400, 404, 409."""
+    """failJob: 204; 400, 404, 409, also for an `Idempotency-Key` that came with another body."""
     key = _key(job_key)
     body = http.json_body(routes.current_request, shapes.FAIL_JOB)
     failures.fail_job(
@@ -89,6 +89,7 @@ def fail_job(job_key: str) -> Response:
             token=body.get("deliveryToken"),
             client_id=body.get("clientId"),
         ),
+        repeats.once(routes.current_request),
     )
     return http.answer(204)
 
