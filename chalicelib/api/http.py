@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from chalice.app import Request, Response
 
 from chalicelib import json_text, logs, wiring
-from chalicelib.api.schema import Mismatch, Object, Type, Whole
+from chalicelib.api.schema import ListOf, Mismatch, Object, Type, Whole
 from chalicelib.errors import HeadraceError, Reason, Rejected, TooLarge
 from chalicelib.json_text import JsonValue
 
@@ -140,17 +140,27 @@ def json_body(request: Request, shape: Object) -> dict[str, Any]:
         raise body_error(f"doesn't match schema: {where}{mismatch.message}") from mismatch
 
 
+def optional_json_body(request: Request, shape: Object) -> dict[str, Any]:
+    """Return the members of the JSON object in the body, none of a request without a body.
+
+    Raises: as `json_body`.
+    """
+    return json_body(request, shape) if raw_body(request).strip() else {}
+
+
 def query(request: Request, parameters: Mapping[str, Type]) -> dict[str, Any]:
     """Return the known query parameters that are there; empty values count as absent (1.1).
 
-    Raises: Rejected, naming the parameter. The first of several equal names counts.
+    Raises: Rejected, naming the parameter. The first of several equal names counts, except for
+        lists, which are sent under equal names or with commas.
     """
     sent = request.query_params
     found: dict[str, Any] = {}
     for name, kind in parameters.items():
         texts = sent.getlist(name) if sent is not None and name in sent else []
-        text = next((text for text in texts if text), None)
-        if text is not None:
+        texts = [text for text in texts if text]
+        if texts:
+            text = ",".join(texts) if isinstance(kind, ListOf) else texts[0]
             found[name] = parameter(text, name, "query", kind)
     return found
 

@@ -67,16 +67,18 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class SetVariables:
-    """Merge variables into the instance's own scope."""
+    """Merge variables into a scope: the instance's own, or that of a live subprocess."""
 
     variables: JsonObject
+    scope: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteVariable:
-    """Remove one variable of the instance's own scope."""
+    """Remove one variable of a scope: the instance's own, or that of a live subprocess."""
 
     name: str
+    scope: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +86,13 @@ class ResolveIncident:
     """An operator mended the cause: let the job, or the element, try again (R134 to R148).
 
     Shapes: `retries` of the job that waits, None for what its definition says now; `retry_at`
-        only together with `retries`.
+        only together with `retries`; `variables` are set before, where the element sees them.
     """
 
     incident_key: int
     retries: int | None = None
     retry_at: datetime | None = None
+    variables: JsonObject = field(default_factory=dict)
 
 
 Command = (

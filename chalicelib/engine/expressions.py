@@ -15,6 +15,7 @@ Compute = Callable[[Mapping[str, JsonValue], datetime], JsonValue]
 
 # Values that are JSON as they are.
 PLAIN = frozenset((Decimal, str, bool, type(None)))
+NANOS = 1_000_000_000  # of a second
 
 
 def compile_value(value: Value) -> Compute:
@@ -25,7 +26,12 @@ def compile_value(value: Value) -> Compute:
     return lambda variables, now: text
 
 
-def compile_feel(text: str) -> Compute:
+def compile_policy(value: Value) -> Compute:
+    """Return what computes a retry policy: of FEEL durations the whole seconds count (R115)."""
+    return compile_feel(value.text, _in_seconds) if value.is_feel else compile_value(value)
+
+
+def compile_feel(text: str, to_json: Callable[[feel.Value], JsonValue] = feel.to_json) -> Compute:
     """Return what evaluates FEEL to JSON; it raises FeelError.
 
     One that does not parse was refused at deployment, or is from before: it fails when used.
@@ -34,7 +40,6 @@ def compile_feel(text: str) -> Compute:
         evaluate = feel.parse(text, profile=feel.Profile.ZEEBE).evaluate
     except feel.FeelSyntaxError as error:
         return _failing(error)
-    to_json = feel.to_json
     reads_clock = "now" in text or "today" in text  # few do, and a moment is not free
 
     def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
@@ -42,6 +47,19 @@ def compile_feel(text: str) -> Compute:
         return value if type(value) in PLAIN else to_json(value)
 
     return compute
+
+
+def _in_seconds(value: feel.Value) -> JsonValue:
+    """Take durations out of FEEL without parts of seconds, alone or in a list."""
+    entries = value if isinstance(value, list) else [value]
+    cut = [
+        feel.DayTimeDuration(entry.nanos - entry.nanos % NANOS)
+        if isinstance(entry, feel.DayTimeDuration)
+        else entry
+        for entry in entries
+    ]
+    taken: JsonValue = feel.to_json(cut if isinstance(value, list) else cut[0])
+    return taken
 
 
 def _failing(error: feel.FeelError) -> Compute:

@@ -56,6 +56,7 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
         raise Rejected(Reason.INVALID_STATE, f"incident {incident.key} is already resolved")
     _check_bounds(draft, command)
     element = draft.live[incident.element_key]
+    variables.merge(draft, element.scope, command.variables)
     if incident.stage is Stage.WORKING and incident.job_key is not None:
         _restart_job(draft, incident, command)
     elif element.job is not None:
@@ -108,9 +109,8 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
     except Stuck as stuck:
         raise Rejected(
             Reason.INVALID_STATE,
-            f"incident {incident.key} cannot be resolved: {stuck.message}; mend the variables, "
-            f"or name the retries: POST /incidents/{incident.key}/resolve with "
-            '{"retries": n}',
+            f"incident {incident.key} cannot be resolved: {stuck.message}; "
+            f"{_way_out(stuck, incident)}",
         ) from stuck
     job = replace(
         job,
@@ -126,6 +126,16 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
     job = replace(job, ring_at=retries.out_at(job, draft.now))
     draft.put(job, Guard.RESOLVE)
     jobs.ring(draft, job)
+
+
+def _way_out(stuck: Stuck, incident: Incident) -> str:
+    """Say what an operator can do about a definition that cannot be evaluated."""
+    if stuck.error_type is ErrorType.IO_MAPPING_ERROR:
+        return "mend the variables"
+    return (
+        "mend the variables, or name the retries: "
+        f'POST /incidents/{incident.key}/resolve with {{"retries": n}}'
+    )
 
 
 def _retries(
@@ -144,6 +154,8 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
     """Let an element go on at the stage where it stopped."""
     node = draft.plan.nodes[element.element_id]
     match incident.stage:
+        case Stage.WORKING if incident.is_unarmed:
+            _arm_again(draft, node, element)
         case Stage.WORKING:
             _ring_again(draft, element)
         case Stage.ENTERING:

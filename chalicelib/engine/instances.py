@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine import lifecycle, tokens
 from chalicelib.engine.commands import CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
@@ -61,25 +61,35 @@ def cancel(draft: Draft) -> None:
 
 
 def set_variables(draft: Draft, command: SetVariables) -> None:
-    """Merge variables into the instance's own. Raises: Rejected(INVALID_STATE)."""
+    """Merge variables into a scope's own. Raises: Rejected(INVALID_STATE, NOT_FOUND)."""
     lifecycle.require_active(
         draft.state,
         "Can update variables only for process instances in active or failed state",
     )
-    draft.assign(draft.key, command.variables)
+    draft.assign(_scope(draft, command.scope), command.variables)
 
 
 def delete_variable(draft: Draft, command: DeleteVariable) -> None:
-    """Remove one of the instance's own variables.
+    """Remove one of a scope's own variables.
 
     Raises: Rejected(NOT_FOUND), which is checked first, then Rejected(INVALID_STATE).
     """
-    name = command.name
-    if name not in draft.values(draft.key):
+    name, scope = command.name, _scope(draft, command.scope)
+    if name not in draft.values(scope):
         raise lifecycle.no_such("variable", name)
     lifecycle.require_active(
         draft.state,
         "can delete variables only for process instances in active or failed state",
     )
-    del draft.own_values(draft.key)[name]
-    draft.history.append(Changed(draft.key, {}, (name,)))
+    del draft.own_values(scope)[name]
+    draft.history.append(Changed(scope, {}, (name,)))
+
+
+def _scope(draft: Draft, key: int | None) -> int:
+    """Return the scope that a command names. Raises: Rejected(NOT_FOUND) if it is not live."""
+    if key is None or key == draft.key:
+        return draft.key
+    element = draft.live.get(key)
+    if element is None or draft.plan.nodes[element.element_id].kind is not Kind.SUB_PROCESS:
+        raise lifecycle.no_such("process instance", key)
+    return key

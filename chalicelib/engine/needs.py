@@ -54,8 +54,8 @@ def _subject(command: Command) -> Iterator[RecordKey]:
 def _around(command: Command, root: Root) -> Iterator[RecordKey]:
     """Name what is open on the element the command is about and on the scopes around it."""
     match command:
-        case SetVariables() | DeleteVariable():
-            yield RecordKey(Variables, root.key)
+        case SetVariables(scope=scope) | DeleteVariable(scope=scope):
+            yield RecordKey(Variables, scope or root.key)
         case CancelInstance():
             for victim in islice(root.live.values(), ACTIONS_MAX):
                 yield from _open_on(victim)

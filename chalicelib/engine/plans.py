@@ -23,7 +23,7 @@ from chalicelib.bpmn.model import (
 )
 from chalicelib.engine import tokens
 from chalicelib.engine.elements import BEHAVIOURS
-from chalicelib.engine.expressions import Compute, compile_feel, compile_value
+from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -187,9 +187,9 @@ def _flow(flow: SequenceFlow) -> Flow:
 
 
 def _mapping(mapping: IoMapping) -> IoPlan:
-    """Compile a mapping; one without a source gives an empty text (zenbpm.md 4.3)."""
+    """Compile a mapping; one without a source gives null (bpmn.md 3.2)."""
     source = mapping.source
-    compute = (lambda variables, now: "") if source is None else compile_value(source)
+    compute = (lambda variables, now: None) if source is None else compile_value(source)
     return IoPlan(compute, tuple(mapping.target.split(".")))
 
 
@@ -197,7 +197,7 @@ def _job(job: JobDefinition) -> JobPlan:
     return JobPlan(
         compile_value(job.type),
         None if job.retries is None else compile_value(job.retries),
-        None if job.retry_backoff is None else compile_value(job.retry_backoff),
+        None if job.retry_backoff is None else compile_policy(job.retry_backoff),
         None if job.assignee is None else compile_value(job.assignee),
         job.headers,
     )

@@ -6,7 +6,7 @@ Source: contracts/zenbpm.md section 2 F (R56 to R66), J (R109 to R116) and L (R1
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -94,9 +94,15 @@ def check(job: str, retries: int, retry_at: datetime | None, now: datetime, limi
     if retry_at is not None and retry_at > now + limits.max_backoff:
         raise Rejected(
             Reason.INVALID_ARGUMENT,
-            f"retryAt of {job} must not be later than {limits.max_backoff} from now "
+            f"retryAt of {job} must not be later than {_span(limits.max_backoff)} from now "
             f"(jobs.maxRetryBackoff), got {retry_at.isoformat()}",
         )
+
+
+def _span(span: timedelta) -> str:
+    """Return a duration as ZenBPM's messages word it, such as `24h0m0s`."""
+    minutes, seconds = divmod(int(span.total_seconds()), 60)
+    return f"{minutes // 60}h{minutes % 60}m{seconds}s"
 
 
 def set_by_operator(job: Job, retries: int, retry_at: datetime | None, now: datetime) -> Job:

@@ -219,8 +219,11 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An instance waits for an operator here. `error_type` is a Zeebe word, such as
-    `IO_MAPPING_ERROR`."""
+    """An instance waits for an operator here.
+
+    Shapes: `error_type` is a Zeebe word, such as `IO_MAPPING_ERROR`; `scope` is that of the
+        element; `is_unarmed` says that its boundary events could not be armed before this came.
+    """
 
     key: int
     instance_key: int
@@ -232,6 +235,8 @@ class Incident:
     job_key: int | None = None
     resolved_at: datetime | None = None
     stage: Stage = Stage.ENTERING
+    scope: int = 0
+    is_unarmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
     waiting = draft.live.get(element.key) or element._replace(
         tokens=0, job=None, timers=(), incident=None
     )
-    if waiting.incident is not None:
-        close_incident(draft, waiting.incident)
+    earlier = None if waiting.incident is None else close_incident(draft, waiting.incident)
     incident = Incident(
         key=draft.keys.next(),
         instance_key=draft.key,
@@ -51,15 +50,22 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
         created_at=draft.now,
         job_key=job,
         stage=stuck.stage,
+        scope=element.scope,
+        is_unarmed=stuck.stage is Stage.WORKING and _is_unarmed(earlier),
     )
     draft.put(incident)
     draft.incident_count += 1
     draft.live[element.key] = waiting._replace(incident=incident.key)
 
 
-def close_incident(draft: Draft, key: int) -> None:
-    """Mark an incident as resolved, by an operator or because its element ended."""
+def close_incident(draft: Draft, key: int) -> Incident | None:
+    """Mark an incident as resolved, by an operator or because its element ended; return it."""
     incident = draft.find(Incident, key)
     if incident is not None and incident.resolved_at is None:
         draft.put(replace(incident, resolved_at=draft.now))
         draft.incident_count -= 1
+    return incident
+
+
+def _is_unarmed(earlier: Incident | None) -> bool:
+    return earlier is not None and (earlier.stage is Stage.ARMING or earlier.is_unarmed)

@@ -1,14 +1,16 @@
-"""What is done to jobs without handing them out: read, listed, completed."""
+"""What is done to jobs without handing them out: read, listed, completed, assigned."""
 
 from __future__ import annotations
 
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import CompleteJob
-from chalicelib.engine.state import Job
+from chalicelib.engine.state import Failure, Job, JobState
+from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance
+from chalicelib.operations.attempts import attempts
 from chalicelib.ports import Ports
-from chalicelib.store import instances, jobs, lists
+from chalicelib.store import failures, instances, jobs, lists
 from chalicelib.store.lists import Cut, Listed, WantedJobs
 
 
@@ -26,6 +28,33 @@ def complete_job(ports: Ports, job_key: int, variables: JsonObject) -> None:
     Raises: Rejected, also TooLarge if what the completion makes no longer fits; Conflict.
     """
     advance(ports, job_key, CompleteJob(job_key, variables))
+
+
+def assign_job(ports: Ports, job_key: int, assignee: str | None) -> None:
+    """Say who is to do a job, None for nobody; nothing else of it is written (R133).
+
+    Raises: Rejected(NOT_FOUND), Rejected(INVALID_STATE) if it waits for nobody; Conflict.
+    """
+    for _ in attempts(ports):
+        job = get_job(ports, job_key)
+        if job.state is not JobState.ACTIVE:
+            raise Rejected(
+                Reason.INVALID_STATE, f"job {job_key} cannot be assigned, it is already {job.state}"
+            )
+        if isinstance(jobs.assign(ports.table, job, assignee), Job):
+            return
+    raise Conflict(f"job {job_key} was changed by others until the deadline")
+
+
+def get_job_failures(ports: Ports, job_key: int, cut: Cut) -> tuple[Job, Listed[Failure]]:
+    """Return a job and a page of its failures without a code, the newest first (R117 to R122).
+
+    Raises: Rejected(NOT_FOUND).
+    """
+    job = get_job(ports, job_key)
+    size = min(cut.size, job.failures - cut.first)
+    page = failures.newest(ports.table, job, cut.first, size) if size > 0 else []
+    return job, Listed(page, job.failures)
 
 
 def get_jobs(ports: Ports, wanted: WantedJobs, cut: Cut) -> Listed[Job]:

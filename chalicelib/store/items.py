@@ -82,6 +82,7 @@ RECORDS: Mapping[type[Record], Row] = {
         table.INCIDENT,
         (
             *fields.plain("element_id", "element_key", "error_type", "message", "job_key"),
+            *fields.plain("scope", "is_unarmed"),
             *fields.times("created_at", "resolved_at"),
             *fields.words("stage", Stage),
         ),

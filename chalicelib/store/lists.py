@@ -99,7 +99,7 @@ class WantedJobs:
 
 
 class Entry(NamedTuple):
-    """What the index says of an instance."""
+    """What the index says of an instance, or of an incident (which has no definition)."""
 
     created_ms: int
     key: int
@@ -107,13 +107,26 @@ class Entry(NamedTuple):
 
 
 _OPEN_JOBS = frozenset({JobState.ACTIVE, JobState.FAILED})
-_STATE_ORDER = list(InstanceState)
+# Upstream's order: active, completed, failed, terminated (contracts/zenbpm.md section 1.4).
+_STATE_ORDER = {
+    InstanceState.ACTIVE: 0,
+    InstanceState.COMPLETED: 1,
+    InstanceState.TERMINATING: 3,
+    InstanceState.TERMINATED: 3,
+}
+_STUCK = 2
+
+
+def _state_order(root: Root) -> int:
+    is_stuck = root.state is InstanceState.ACTIVE and root.is_stuck
+    return _STUCK if is_stuck else _STATE_ORDER[root.state]
+
 
 # By the names of fields; what is equal is in the order of creation, so pages do not overlap.
 INSTANCE_ORDERS: Mapping[str, Callable[[Root], Any]] = {
     "created_at": lambda root: (root.created_at, root.key),
     "key": lambda root: root.key,
-    "state": lambda root: (_STATE_ORDER.index(root.state), root.created_at, root.key),
+    "state": lambda root: (_state_order(root), root.created_at, root.key),
     "business_key": lambda root: (root.business_key or "", root.created_at, root.key),
     "bpmn_process_id": lambda root: (root.bpmn_process_id, root.created_at, root.key),
 }
@@ -131,36 +144,40 @@ JOB_ORDERS: Mapping[str, Callable[[Job], Any]] = {
 def list_instances(store: Table, wanted: WantedInstances, cut: Cut) -> Listed[Instance]:
     """Return a page of process instances, each with the variables of its top scope."""
     is_open = wanted.states is not None and wanted.states <= items.OPEN_STATES
-    entries, is_floor = _newest(
+    entries, is_floor = newest(
         store, table.OPEN if is_open else table.LISTED, cut.looks_max, wanted
     )
     found = [entry for entry in entries if _is_of(entry, wanted)]
     if wanted.asks_roots or cut.sort_by != "created_at":
-        roots = [root for root in _roots(store, found) if _matches(root, wanted)]
-        roots.sort(key=INSTANCE_ORDERS[cut.sort_by], reverse=not cut.ascending)
-        keys = [root.key for root in roots]
+        matching = [root for root in roots(store, found) if _matches(root, wanted)]
+        matching.sort(key=INSTANCE_ORDERS[cut.sort_by], reverse=not cut.ascending)
+        keys = [root.key for root in matching]
     else:
         keys = [entry.key for entry in (found[::-1] if cut.ascending else found)]
     page = keys[cut.first : cut.first + cut.size]
     return Listed(_with_variables(store, page), len(keys), is_floor)
 
 
-def _newest(
-    store: Table, index: str, bound: int, wanted: WantedInstances | None = None
+def newest(
+    store: Table,
+    index: str,
+    bound: int,
+    wanted: WantedInstances | None = None,
+    kind: str = table.INSTANCES,
 ) -> tuple[list[Entry], bool]:
     """Return the newest entries of an index, at most so many, and whether there are more."""
-    looked = list(islice(_entries(store, index, wanted or WantedInstances()), bound + 1))
+    looked = list(islice(_entries(store, index, kind, wanted or WantedInstances()), bound + 1))
     return looked[:bound], len(looked) > bound
 
 
-def _entries(store: Table, index: str, wanted: WantedInstances) -> Iterator[Entry]:
+def _entries(store: Table, index: str, kind: str, wanted: WantedInstances) -> Iterator[Entry]:
     """Yield the entries of all shards within the times asked for, the newest first."""
     low = to_ms(wanted.created_from) if wanted.created_from else 0
     high = to_ms(wanted.created_to) if wanted.created_to else MS_MAX
     queries = (
         Query(
             LIVE,
-            table.shard_pk(table.INSTANCES, shard),
+            table.shard_pk(kind, shard),
             index=index,
             first=f"{low:013}",
             last=table.after(f"{min(high, MS_MAX):013}"),
@@ -192,7 +209,8 @@ def _matches(root: Root, wanted: WantedInstances) -> bool:
     )
 
 
-def _roots(store: Table, entries: Iterable[Entry]) -> list[Root]:
+def roots(store: Table, entries: Iterable[Entry]) -> list[Root]:
+    """Read the roots of index entries, each consistently; those that are gone are left out."""
     found = store.get_many([table.root_key(entry.key) for entry in entries])
     return [items.to_root(item) for item in found.values()]
 
@@ -261,10 +279,10 @@ def _jobs_around(store: Table, key: int) -> Iterable[Item]:
 
 
 def _open_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
-    entries, is_floor = _newest(store, table.OPEN, looks_max)
+    entries, is_floor = newest(store, table.OPEN, looks_max)
     places = [
         table.record_key(root.key, table.JOB, element.job)
-        for root in _roots(store, entries)
+        for root in roots(store, entries)
         for element in root.live.values()
         if element.job is not None
     ]
@@ -273,7 +291,7 @@ def _open_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
 
 
 def _all_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
-    entries, is_floor = _newest(store, table.LISTED, looks_max // QUERY_COSTS)
+    entries, is_floor = newest(store, table.LISTED, looks_max // QUERY_COSTS)
     found = (item for entry in entries for item in _jobs_of(store, entry.key))
     looked = list(islice(found, looks_max + 1))
     return looked[:looks_max], is_floor or len(looked) > looks_max

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.json_text import JsonObject
-from tests.api.client import Client
+from tests.api.client import Answer, Client
 from tests.play import DIAGRAMS
 
 XML = {"content-type": "application/xml"}
@@ -54,6 +54,28 @@ def activate(client: Client, type_: str = "work", **more: Any) -> list[Any]:
     answer = client.post("/v1/jobs/activate", {"type": type_, "maxJobs": 10, **more})
     assert 200 == answer.status, answer.text
     return list(answer.json["jobs"])
+
+
+def complete(client: Client, key: int, variables: Any = None, **more: Any) -> Answer:
+    return client.post(f"/v1/jobs/{key}/complete", {"variables": variables, **more})
+
+
+def fail(client: Client, key: int, **body: Any) -> Answer:
+    return client.post(f"/v1/jobs/{key}/fail", body)
+
+
+def cancel(client: Client, key: int) -> Answer:
+    return client.post(f"/v1/process-instances/{key}/cancel")
+
+
+def incidents(client: Client, key: int, query: str = "?state=unresolved") -> list[Any]:
+    answer = client.get(f"/v1/process-instances/{key}/incidents{query}")
+    assert 200 == answer.status, answer.text
+    return list(answer.json["items"])
+
+
+def resolve(client: Client, key: int, body: Any = None) -> Answer:
+    return client.post(f"/v1/incidents/{key}/resolve", body)
 
 
 def job(client: Client, key: int) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
-from chalicelib.api.zenbpm import definitions, errors, hand_out, instances, jobs, system
+from chalicelib.api.zenbpm import definitions, errors, hand_out, incidents, instances, jobs, system
 
 PREFIX = "/v1"
 
 
 def register(app: Chalice) -> None:
     """Register every route of the dialect."""
-    for part in (definitions, instances, jobs, hand_out):
+    for part in (definitions, instances, jobs, hand_out, incidents):
         app.register_blueprint(part.routes, url_prefix=PREFIX)
     app.register_blueprint(system.routes, url_prefix="/system")
 

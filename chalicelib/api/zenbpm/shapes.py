@@ -211,7 +211,7 @@ INCIDENT = Object(
         "key": member(KEY, lambda incident: incident.key),
         "elementInstanceKey": member(KEY, lambda incident: incident.element_key),
         "elementId": member(Text(), lambda incident: incident.element_id),
-        "processInstanceKey": member(KEY, lambda incident: incident.instance_key),
+        "processInstanceKey": member(KEY, lambda incident: incident.scope or incident.instance_key),
         "message": member(Text(), lambda incident: incident.message),
         "createdAt": member(Moment(), lambda incident: incident.created_at),
         "resolvedAt": member(Moment(), lambda incident: incident.resolved_at, optional=True),
