@@ -1,4 +1,4 @@
-"""Jobs: listed, read, completed, failed (contracts/zenbpm.md section 1.5)."""
+"""Jobs: listed, read, and all that is said about one (contracts/zenbpm.md section 1.5)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
-from chalicelib.api.zenbpm import errors, pages, shapes
+from chalicelib.api.zenbpm import errors, job_shapes, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.engine.commands import FailJob
 from chalicelib.engine.state import JobState
-from chalicelib.operations import failures, jobs
-from chalicelib.store.lists import WantedJobs
+from chalicelib.operations import failures, jobs, locks, retries
+from chalicelib.operations.locks import Extension
+from chalicelib.store.lists import Listed, WantedJobs
 
 ORDER = Order(
     {"createdAt": "created_at", "key": "key", "type": "type", "state": "state"},
@@ -92,6 +93,48 @@ def fail_job(job_key: str) -> Response:
         repeats.once(routes.current_request),
     )
     return http.answer(204)
+
+
+@routes.route("/jobs/{job_key}/extend-lock", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def extend_job_lock(job_key: str) -> Response:
+    """extendJobLock: 200 and when the lock ends; 400, 404, 409 if it is not the client's."""
+    key = _key(job_key)
+    body = http.json_body(routes.current_request, job_shapes.EXTEND_LOCK)
+    asked = Extension(key, body["clientId"], body.get("deliveryToken"), body.get("lockDuration"))
+    until = locks.extend_job_lock(wiring.ports(), asked)
+    return http.answer(200, job_shapes.LOCK_EXTENDED.write(until))
+
+
+@routes.route("/jobs/{job_key}/assign", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def assign_job(job_key: str) -> Response:
+    """assignJob: 204, an empty name for nobody; 400, 404, 409 if the job has ended."""
+    key = _key(job_key)
+    body = http.json_body(routes.current_request, job_shapes.ASSIGN_JOB)
+    jobs.assign_job(wiring.ports(), key, body["assignee"] or None)
+    return http.answer(204)
+
+
+@routes.route("/jobs/{job_key}/retries", methods=["POST"], content_types=[])
+@errors_as(errors.error)
+def update_job_retries(job_key: str) -> Response:
+    """updateJobRetries: 204; 400 out of bounds, 404, 409 if the job has ended."""
+    key = _key(job_key)
+    body = http.json_body(routes.current_request, job_shapes.SET_RETRIES)
+    retries.update_job_retries(wiring.ports(), key, body["retries"], body.get("retryAt"))
+    return http.answer(204)
+
+
+@routes.route("/jobs/{job_key}/failures", content_types=[])
+@errors_as(errors.error)
+def get_job_failures(job_key: str) -> Response:
+    """getJobFailures: 200 and a page, the newest first, of failures without a code; 400, 404."""
+    asked = http.query(routes.current_request, shapes.LONG_PAGE_QUERY)
+    cut = pages.cut(asked, ORDER)
+    job, listed = jobs.get_job_failures(wiring.ports(), _key(job_key), cut)
+    shown = Listed([(job, failure) for failure in listed.items], listed.total)
+    return pages.answer(job_shapes.JOB_FAILURE_PAGE, asked, shown)
 
 
 def _key(text: str) -> int:
