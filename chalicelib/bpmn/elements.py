@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.bpmn.attributes import boolean, resolve
+from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.events import event_of, unsupported_event
 from chalicelib.bpmn.extensions import (
     Extensions,
@@ -72,7 +72,7 @@ def compile_element(
     node: Node, kind: Kind, scope: str, links: Links, around: Surroundings
 ) -> Element:
     """Compile a supported element. Raises: Rejected."""
-    id_ = node.attributes["id"].strip()
+    id_ = id_of(node)
     extensions = extensions_of(node)
     event = event_of(node, kind, around.errors)
     job, script = _work(node, kind, extensions, around.reading)
@@ -87,8 +87,8 @@ def compile_element(
         incoming=links.incoming,
         outgoing=links.outgoing,
         default=_default(node, links.outgoing) if kind in WITH_DEFAULT else None,
-        inputs=mappings_of(node, extensions, "input") if is_mapped else (),
-        outputs=mappings_of(node, extensions, "output") if is_mapped else (),
+        inputs=mappings_of(node, extensions, "input", around.reading) if is_mapped else (),
+        outputs=mappings_of(node, extensions, "output", around.reading) if is_mapped else (),
         job=job,
         script=script,
         timer=event.timer,

@@ -55,16 +55,20 @@ def script_of(node: Node, definition: Node) -> Script:
     result_variable = definition.get("resultVariable")
     if result_variable is None:
         raise refusal(node, "script: expected an attribute resultVariable, found none")
-    text = definition.attributes.get("expression", "")
+    text = definition.raw("expression") or ""
     return Script(expression(text, node, "attribute expression of script").text, result_variable)
 
 
-def mappings_of(node: Node, extensions: Extensions, direction: str) -> tuple[IoMapping, ...]:
+def mappings_of(
+    node: Node, extensions: Extensions, direction: str, reading: Reading
+) -> tuple[IoMapping, ...]:
     """Read the input or output mappings of an element, in order. Raises: Rejected."""
     container = extensions.get("ioMapping")
     if container is None:
         return ()
-    return tuple(_mapping(node, child) for child in container.children if child.name == direction)
+    return tuple(
+        _mapping(node, child, reading) for child in container.children if child.name == direction
+    )
 
 
 def version_tag_of(extensions: Extensions) -> str | None:
@@ -78,8 +82,8 @@ def _is_zenbpm(node: Node) -> bool:
 
 
 def _type(node: Node, definition: Node | None, default_type: str | None) -> Value:
-    text = "" if definition is None else definition.attributes.get("type", "")
-    if text.strip():
+    text = None if definition is None else definition.raw("type")
+    if text and text.strip():
         if len(text) > NAME_MAX and not text.lstrip().startswith("="):
             raise refusal(
                 node,
@@ -96,7 +100,7 @@ def _type(node: Node, definition: Node | None, default_type: str | None) -> Valu
 
 
 def _retries(node: Node, definition: Node | None, reading: Reading) -> Value | None:
-    text = None if definition is None else definition.attributes.get("retries")
+    text = None if definition is None else definition.raw("retries")
     if text is None or (not text.strip() and not reading.retries_are_literal):
         return None
     text = text.strip()
@@ -137,14 +141,14 @@ def _headers(container: Node | None) -> Mapping[str, str]:
     if container is None:
         return {}
     return {
-        child.attributes["key"]: child.attributes.get("value", "")
+        key: child.raw("value") or ""
         for child in container.children
-        if child.name == "header" and child.get("key")
+        if child.name == "header" and (key := child.raw("key")) and key.strip()
     }
 
 
-def _mapping(node: Node, mapping: Node) -> IoMapping:
-    target = mapping.attributes.get("target", "").strip()
+def _mapping(node: Node, mapping: Node, reading: Reading) -> IoMapping:
+    target = mapping.get("target") or ""
     names = target.split(".")
     if target.startswith("=") or len(names) > PATH_MAX or not all(map(str.strip, names)):
         raise refusal(
@@ -152,7 +156,7 @@ def _mapping(node: Node, mapping: Node) -> IoMapping:
             f"attribute target of {mapping.name}: expected names joined by dots, "
             f"found {shown(target)}",
         )
-    source = mapping.attributes.get("source")
+    source = mapping.raw("source")
     if source is None:
-        return IoMapping(None, target)
+        return IoMapping(reading.missing_source, target)
     return IoMapping(value_of(source, node, f"attribute source of {mapping.name}"), target)

@@ -106,7 +106,7 @@ def boundary_events_of(found: Found) -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> None:
-    """Find the parts of one scope and of those in it, as deep as `xml_tree.DEPTH_MAX` at most."""
+    """Find the parts of one scope and of those in it, as deep as `xml_reader.DEPTH_MAX` at most."""
     found.scopes[scope] = container
     for node in container.children:
         if node.namespace != container.namespace:

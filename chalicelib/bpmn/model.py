@@ -57,7 +57,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class IoMapping:
-    """One input or output mapping: a source and a dotted target path."""
+    """One input or output mapping: a source, None for null, and a dotted target path."""
 
     source: Value | None
     target: str

@@ -1,6 +1,6 @@
 """BPMN XML to processes: the file as a whole.
 
-A file is read in three steps, each of which refuses what it can judge: the XML (`xml_tree.py`),
+A file is read in three steps, each of which refuses what it can judge: the XML (`xml_reader.py`),
 the processes that are to run (here), and the elements and flows of each (`process.py`).
 """
 
@@ -11,11 +11,12 @@ from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
 from chalicelib.bpmn.refusals import described, refusal, shown
-from chalicelib.bpmn.xml_tree import BYTES_MAX, Node, NotXml, read
+from chalicelib.bpmn.xml_tree import Node
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
 SHOWN_MAX = 5  # processes that a message names
 
 
@@ -26,6 +27,8 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
         model or cannot be run, naming the element, its id and its line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
+    from chalicelib.bpmn.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
+
     if len(xml) > BYTES_MAX:
         raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.extensions import extensions_of, version_tag_of
 from chalicelib.bpmn.flows import compile_flows
@@ -40,7 +41,7 @@ def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node])
         )
         for id_, (node, kind, scope) in found.elements.items()
     }
-    id_ = process.attributes["id"].strip()
+    id_ = id_of(process)
     return Process(
         id=id_,
         name=process.get("name"),

@@ -233,10 +233,17 @@ def test_mappings_are_read_in_order_on_activities_and_events(tag: str) -> None:
     assert (
         IoMapping(Value("x + 1", is_feel=True), "a.b"),
         IoMapping(Value("text"), "d"),
-        IoMapping(None, "e"),
+        IoMapping(Value(""), "e"),
         IoMapping(Value(""), "f"),
     ) == found.inputs
     assert (IoMapping(Value("y", is_feel=True), "c"),) == found.outputs
+
+
+def test_a_mapping_without_a_source_maps_an_empty_text_or_null_by_profile() -> None:
+    xml = line(extended("task", '<ioMapping><output target="t"/></ioMapping>'))
+
+    assert (IoMapping(Value(""), "t"),) == element(xml, Profile.ZENBPM).outputs
+    assert (IoMapping(None, "t"),) == element(xml, Profile.PRIOSTACK).outputs
 
 
 @pytest.mark.parametrize("target", ["", ".", "a..b", "a.", "=x", " . "])

@@ -118,7 +118,13 @@ def test_a_truth_value_that_is_none_is_refused() -> None:
     )
 
 
-def test_the_line_of_an_element_is_named() -> None:
+def test_the_line_on_which_the_tag_of_an_element_ends_is_named() -> None:
     xml = model(f"\n{START}\n\n<serviceTask\n id='a'/>\n")
 
-    assert refusal_of(xml).startswith('serviceTask "a" (line 4): expected a job type')
+    assert refusal_of(xml).startswith('serviceTask "a" (line 5): expected a job type')
+
+
+def test_lines_are_counted_beyond_what_fits_in_two_bytes() -> None:
+    xml = model(START + "\n" * 70_000 + "<serviceTask id='a'>\n</serviceTask>")
+
+    assert refusal_of(xml).startswith('serviceTask "a" (line 70')

@@ -34,6 +34,13 @@ def test_a_static_source_is_text() -> None:
     assert {"x": "plain", "y": ""} == game.job("a").inputs
 
 
+def test_a_mapping_without_a_source_gives_an_empty_text_or_null_by_profile() -> None:
+    xml = line(service("a", extensions='<ioMapping><input target="x"/></ioMapping>'))
+
+    assert {"x": ""} == play(xml, profile=ZENBPM).create().job("a").inputs
+    assert {"x": None} == play(xml, profile=PRIOSTACK).create().job("a").inputs
+
+
 def test_unmapped_outputs_of_a_job_leave_it_by_profile() -> None:
     xml = line(service("a"), service("b"))
 
