@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-INTERVAL_S = 3.0  # between two checkpoints; with the writing they are at most 10 s old
+INTERVAL_S = 5.0  # between two checkpoints; with the writing they are at most 10 s old
 KEPT = 2  # the newest, and the one before it for whoever looks at a broken one
 UNFINISHED = ".part"
 LOCK = "lock"

@@ -1,8 +1,7 @@
 """An emulated AWS (ministack) in a thread of this process, on one loopback port.
 
 ministack keeps its state in its modules and reads its settings when it is imported, so a process
-has at most one emulator. What is patched here is private to the pinned version; each patch is
-guarded, so that another version runs slower instead of not at all.
+has at most one emulator. What of it is replaced is in `patches`.
 Source: contracts/emulation.md section 5.
 """
 
@@ -16,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from chalicelib.local import snapshots
+from chalicelib.local import patches, snapshots
 
 LOOPBACK = "127.0.0.1"
 REGION = "us-east-1"
@@ -25,15 +24,10 @@ START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 3.0
 GRACE_S = 0.5  # what requests in flight get when the emulator stops
 WORKER_THREADS = 256  # of ministack; a long poll through its API Gateway holds one
-SCHEDULE_TICK_S = 0.2  # ministack's own: 10 s
-LOG_WAIT_S = (0.002, 0.002, 0.25)  # ministack's own first wait: 50 ms for each call of a zip
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-
-_pollers_may_work = threading.Event()  # of the emulator's event source mappings
 
 
 def client_environment(endpoint: str) -> dict[str, str]:
@@ -91,8 +85,8 @@ class Emulator:
         set_environment(self._environment())
         import ministack.app as ministack  # noqa: PLC0415  reads the environment
 
-        _quicken()
-        _pollers_may_work.set()
+        patches.apply()
+        patches.pollers_may_work.set()
         self._app = ministack
         self._state = state
         self._thread.start()
@@ -106,10 +100,10 @@ class Emulator:
         if self._loop is None or self._stopping is None:
             return
         self.hush()
-        _end_functions()  # what waits for one of them fails now
+        patches.end_functions()  # what waits for one of them fails now
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join(STOP_TIMEOUT_S)
-        _end_functions()  # and those that were just starting
+        patches.end_functions()  # and those that were just starting
         gc.freeze()  # else the interpreter takes seconds to look through all of it at its end
 
     def save(self, folder: Path) -> bool:
@@ -128,7 +122,7 @@ class Emulator:
 
     def hush(self) -> None:
         """Let no receive wait for messages any more, and hand no message to a function."""
-        _pollers_may_work.clear()
+        patches.pollers_may_work.clear()
         if self._loop is not None and self._hushed is not None:
             self._loop.call_soon_threadsafe(self._hushed.set)
 
@@ -164,6 +158,7 @@ class Emulator:
 
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(_tell_unless_cancelled)
+        patches.run_queues_on(self._loop)
         self._stopping = asyncio.Event()
         self._hushed = asyncio.Event()
         config = Config()
@@ -246,41 +241,3 @@ async def _answer_no_messages(send: Send) -> None:
     headers = [(b"content-type", b"application/x-amz-json-1.0"), (b"content-length", b"2")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b"{}"})
-
-
-def _quicken() -> None:
-    """Take out what ministack waits for, and what it remembers of every call."""
-    from ministack.core import lambda_runtime  # noqa: PLC0415
-    from ministack.services import lambda_svc, scheduler  # noqa: PLC0415
-
-    if hasattr(scheduler, "_SCHEDULE_TICK_INTERVAL"):
-        scheduler._SCHEDULE_TICK_INTERVAL = SCHEDULE_TICK_S
-    drain = getattr(getattr(lambda_runtime, "Worker", None), "_drain_stderr_bounded", None)
-    if drain is not None:
-        drain.__defaults__ = LOG_WAIT_S
-    poll = getattr(lambda_svc, "_poll_sqs", None)
-    if poll is not None:
-        lambda_svc._poll_sqs = lambda: _pollers_may_work.is_set() and poll()
-    emit = getattr(lambda_svc, "_emit_lambda_logs", None)
-    if emit is not None:
-        lambda_svc._emit_lambda_logs = _only_what_was_logged(emit)
-
-
-def _end_functions() -> None:
-    """End the processes of functions that were uploaded as zips, and remove what they unpacked."""
-    from ministack.core import lambda_runtime  # noqa: PLC0415
-
-    if hasattr(lambda_runtime, "reset"):
-        lambda_runtime.reset()
-
-
-def _only_what_was_logged(emit: Callable[..., None]) -> Callable[..., None]:
-    """Keep no log stream for a call that logged nothing: each is 2 kB, for ever."""
-
-    def emit_some(
-        func: dict[str, Any], request_id: str, log_text: str, *rest: Any, **named: Any
-    ) -> None:
-        if log_text:
-            emit(func, request_id, log_text, *rest, **named)
-
-    return emit_some
