@@ -273,6 +273,8 @@ class Settings:
     limits: Limits = DEFAULT_LIMITS
     default_lock_ms: int = 30_000  # jobManager.defaultLockDurationMs
     max_lock_ms: int = 86_400_000  # jobManager.maxLockDurationMs
+    default_max_active: int = 10  # jobManager.defaultMaxActiveJobs
+    max_active_cap: int = 1_000  # jobManager.maxActiveJobsCap
     max_body_bytes: int = 10_485_760  # httpServer.maxRequestBodyBytes
     cross_dialect: bool = True  # jobs.crossDialect
     history_time_to_live_s: int = 0  # persistence.instanceHistoryTTL; 0: for ever

@@ -19,7 +19,9 @@ from chalicelib.engine import lifecycle
 from chalicelib.engine.state import Job, JobState
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.operations.attempts import answering
+from chalicelib.operations.client_caps import CappedClient
 from chalicelib.operations.handing_out import Claimant, HandOut, grant_locks
+from chalicelib.operations.named_requests import NamedRequest, is_claimed
 from chalicelib.ports import Ports, QueueMissing, Received
 from chalicelib.profile import Profile
 from chalicelib.store import instances, jobs
@@ -37,13 +39,15 @@ ROUNDS_MAX = timedelta(seconds=25)  # an activation ends well before its functio
 class Activation:
     """What a client asks for: up to so many jobs of a type, and how long it waits for the first.
 
-    Shapes: `profile` matters only where dialects are kept apart.
+    Shapes: `max_active` is how many jobs of the type the client may hold at a time, None if it
+        does not say; `profile` matters only where dialects are kept apart.
     """
 
     type: str
     claimant: Claimant
     max_jobs: int = 1
     wait_for: timedelta = timedelta(0)
+    max_active: int | None = None
     kind: str = bells.BPMN
     profile: Profile = Profile.ZENBPM
 
@@ -58,29 +62,69 @@ def lock_duration(ports: Ports, asked: timedelta | None) -> timedelta:
 def activate(ports: Ports, request: Activation) -> list[Job]:
     """Hand out jobs of a type, the oldest first of those received; wait for the first one.
 
-    Returns nothing when the time is up, or when this process is asked to stop.
+    Returns nothing when the time is up, or when this process is asked to stop; and what the client
+    holds by that very request, if this is a repeat of it.
     """
+    named = _named(ports, request)
+    if named is not None and (held := named.held()):
+        return held
+    capped = _capped(ports, request)
     queue = job_queue(ports, request.kind, request.type, request.profile)
-    out = HandOut(ports, queue, request.claimant)
+    gates = [gate for gate in (capped, named) if gate is not None]
+    out = HandOut(ports, queue, request.claimant, gates)
     began = ports.clock.now()
     time_up = began + max(request.wait_for, timedelta(seconds=WAIT_MIN_S))
     with answering(out.claimed):
         while not ports.clock.is_stopping():
-            wanted = min(BATCH_MAX, request.max_jobs - len(out.claimed))
-            received = _receive(ports, queue, wanted, 0 if out.claimed else _wait_s(ports, time_up))
+            wanted = min(BATCH_MAX, request.max_jobs - len(out.claimed), _room(capped))
+            wait_s = 0 if out.claimed else _wait_s(ports, time_up)
+            received = _receive(ports, queue, wanted, wait_s) if wanted > 0 else []
             out.hand_out(received)
-            if len(out.claimed) >= request.max_jobs or (out.claimed and len(received) < wanted):
+            if _is_enough(request, out.claimed) or (named is not None and named.is_overtaken):
                 break
-            if _inputs_size(out.claimed) > INPUTS_MAX:
+            if out.claimed and len(received) < max(1, wanted):
                 break
             if ports.clock.now() >= (began + ROUNDS_MAX if out.claimed else time_up):
                 break
+            if capped is not None and wanted <= 0:
+                _await_room(ports, capped, time_up)
+    if named is not None and named.is_overtaken and not out.claimed:
+        return named.held()
     return sorted(out.claimed, key=lambda job: (job.created_at, job.key))
 
 
-def _inputs_size(claimed: Sequence[Job]) -> int:
-    """Return how much the variables of jobs are as JSON: what is claimed has to be answered."""
-    return sum(len(json_text.dumps(job.inputs)) for job in claimed)
+def _is_enough(request: Activation, claimed: Sequence[Job]) -> bool:
+    """Say whether as much is claimed as was asked for, or as an answer may hold.
+
+    Shapes: what is claimed has to be answered, so its variables count as JSON.
+    """
+    size = sum(len(json_text.dumps(job.inputs)) for job in claimed)
+    return len(claimed) >= request.max_jobs or size > INPUTS_MAX
+
+
+def _named(ports: Ports, request: Activation) -> NamedRequest | None:
+    claimant = request.claimant
+    if claimant.request_id is None:
+        return None
+    return NamedRequest(
+        ports, claimant.client_id, request.type, claimant.request_id, claimant.lock_duration
+    )
+
+
+def _capped(ports: Ports, request: Activation) -> CappedClient | None:
+    if request.max_active is None:
+        return None
+    return CappedClient(ports, request.claimant.client_id, request.type, request.max_active)
+
+
+def _room(capped: CappedClient | None) -> int:
+    return BATCH_MAX if capped is None else capped.room()
+
+
+def _await_room(ports: Ports, capped: CappedClient, until: datetime) -> None:
+    """Wait a while for a slot to become free; nothing is received meanwhile."""
+    left_s = (until - ports.clock.now()).total_seconds()
+    ports.clock.sleep(max(0.0, min(capped.pause_s(), left_s)))
 
 
 def _wait_s(ports: Ports, until: datetime) -> int:
@@ -103,7 +147,8 @@ def claim_by_key(ports: Ports, job_key: int, claimant: Claimant, bell: str | Non
     """Hand out one job to a client that was told of it, by its bell or otherwise.
 
     Shapes: `bell` is the body as received; without one the record's own number counts. A bell
-        that is outdated is no reason to refuse a job that is free.
+        that is outdated is no reason to refuse a job that is free. A repeat of the request that
+        claimed it gets the job again.
     Raises: Rejected(NOT_FOUND); Rejected(INVALID_STATE) with the `reason` held, waiting, early
         or ended. Before held and waiting the job's bell was rung on for its time, so whoever
         deletes the message after that loses nothing; early ones are to be shown again.
@@ -114,6 +159,8 @@ def claim_by_key(ports: Ports, job_key: int, claimant: Claimant, bell: str | Non
         version = _version_after(ports, pause_s, named)
         now = ports.clock.now()
         job = jobs.read(ports.table, [job_key]).get(job_key)
+        if job is not None and is_claimed(job, claimant.client_id, claimant.request_id, now):
+            return job
         verdict = _judge_named(named, job, version, now)
         if job is None or isinstance(verdict, Early):
             refusal = _not_there(job_key, job, verdict)

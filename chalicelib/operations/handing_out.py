@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, Protocol, assert_never
 
 from chalicelib.delivery import bells, later
 from chalicelib.delivery.bells import Bell
@@ -31,10 +31,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Whom jobs are locked for, and how long."""
+    """Whom jobs are locked for, and how long.
+
+    Shapes: `request_id` is what the client calls its request, so that it may be repeated.
+    """
 
     client_id: str
     lock_duration: timedelta
+    request_id: str | None = None
+
+
+class Gate(Protocol):
+    """What is asked, and takes note, before jobs are claimed for one client."""
+
+    def let_in(self, due: Sequence[Job]) -> Sequence[Job]:
+        """Return the jobs that may be claimed now."""
 
 
 class Rung(NamedTuple):
@@ -51,6 +62,7 @@ class HandOut:
     ports: Ports
     queue: str
     claimant: Claimant
+    gates: Sequence[Gate] = ()
     claimed: list[Job] = field(default_factory=list)
 
     def hand_out(self, received: Sequence[Received]) -> None:
@@ -97,11 +109,17 @@ class HandOut:
         self, due: Sequence[tuple[Rung, Job]], done: list[str]
     ) -> list[tuple[Rung, Verdict]]:
         """Ring for the locks' end, then claim one by one; return what those that lost are now."""
-        lost: list[tuple[Rung, Verdict]] = []
+        let_in = [job for _, job in due]
+        for gate in self.gates:
+            let_in = list(gate.let_in(let_in)) if let_in else []
+        keys = {job.key for job in let_in}
+        lost: list[tuple[Rung, Verdict]] = [
+            (each, LiveDue()) for each, job in due if job.key not in keys
+        ]
         grant: Grant | None = None
-        for number, (each, job) in enumerate(due):
+        for number, (each, job) in enumerate([pair for pair in due if pair[1].key in keys]):
             if grant is None or not is_fresh(self.ports, grant.promised_at):
-                grant = grant_locks(self.ports, [job for _, job in due[number:]], self.claimant)
+                grant = grant_locks(self.ports, let_in[number:], self.claimant)
             result = grant.claim(self.ports, job)
             if isinstance(result, Job):
                 self.claimed.append(result)
@@ -154,7 +172,8 @@ def grant_locks(ports: Ports, wanted: Sequence[Job], claimant: Claimant) -> Gran
     now = ports.clock.now()
     until = now + claimant.lock_duration
     promised_at = promise_in_time(ports, [bells.next_ring(job, until) for job in wanted])
-    return Grant(Lock(claimant.client_id, until, claimant.lock_duration), now, promised_at)
+    lock = Lock(claimant.client_id, until, claimant.lock_duration, claimant.request_id)
+    return Grant(lock, now, promised_at)
 
 
 def _read(received: Sequence[Received]) -> tuple[list[Rung], list[str]]:

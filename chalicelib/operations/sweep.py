@@ -82,7 +82,7 @@ class Sweeper:
             self._ring(waiting[first : first + CHUNK_MAX])
 
     def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
-        job = _hot_job(item)
+        job = items.to_hot_job(item)
         at = bells.let_out_at(job, now)
         if job.state is not JobState.ACTIVE or at is None:
             return
@@ -143,11 +143,6 @@ class Sweeper:
         self.ports.queues.send(commands.QUEUE, [Message(body)])
         self.swept.agendas += 1
         self.swept.mended += not self.everything
-
-
-def _hot_job(item: Item) -> Job:
-    """Read a job without what lies apart of it, which only its worker needs."""
-    return items.to_job(item, {place: {} for place in items.parts_of(item)})
 
 
 def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
@@ -216,7 +211,7 @@ def release_holds(ports: Ports, owner: str | None = None) -> int:
     for page in _pages(ports):
         for item in page:
             if _is_of_instance(item) and str(item["sk"]).startswith(table.JOB):
-                job = _hot_job(item)
+                job = items.to_hot_job(item)
                 held = job.owner is not None and job.lock_until is None
                 if held and job.state is JobState.ACTIVE and owner in (None, job.owner):
                     released += _release(ports, job)

@@ -221,10 +221,14 @@ def to_job(item: Item, parts: Mapping[ItemKey, Item]) -> Job:
     )
 
 
+def to_hot_job(item: Item) -> Job:
+    """Read a job without what lies apart of it."""
+    return to_job(item, {place: {} for place in parts_of(item)})
+
+
 def to_job_again(item: Item, known: Job) -> Job:
     """Read a job's hot item after a write to it alone: what lies apart is as known."""
-    empty: dict[ItemKey, Item] = {place: {} for place in parts_of(item)}
-    job = to_job(item, empty)
+    job = to_hot_job(item)
     if "payload_apart" in item:
         job = replace(job, inputs=known.inputs, headers=known.headers)
     return replace(job, outputs=known.outputs) if "outputs_apart" in item else job

@@ -41,12 +41,14 @@ class Lost:
     current: Job | None
 
 
-def read(store: Table, job_keys: Iterable[int]) -> dict[int, Job]:
-    """Read jobs whole, each consistently; those that are not there are left out."""
+def read(store: Table, job_keys: Iterable[int], *, whole: bool = True) -> dict[int, Job]:
+    """Read jobs, each consistently; those that are not there are left out.
+
+    Shapes: if not `whole`, then without what lies apart of a job: large inputs and outputs.
+    """
     keys = list(dict.fromkeys(job_keys))
-    found = _read_at(
-        store, {key: table.record_key(aliases.own(key), table.JOB, key) for key in keys}
-    )
+    own = {key: table.record_key(aliases.own(key), table.JOB, key) for key in keys}
+    found = _read_at(store, own, whole)
     missing = [key for key in keys if key not in found]
     if missing:
         homes = aliases.instances_of(store, missing)
@@ -55,7 +57,7 @@ def read(store: Table, job_keys: Iterable[int]) -> dict[int, Job]:
             for key, home in homes.items()
             if home != aliases.own(key)
         }
-        found |= _read_at(store, moved)
+        found |= _read_at(store, moved, whole)
     return found
 
 
@@ -208,6 +210,9 @@ def _fitting(job: Job, item: Item) -> Item:
     return item
 
 
-def _read_at(store: Table, places: Mapping[int, ItemKey]) -> dict[int, Job]:
+def _read_at(store: Table, places: Mapping[int, ItemKey], whole: bool) -> dict[int, Job]:
+    if not whole:
+        hot = store.get_many(list(places.values()))
+        return {key: items.to_hot_job(hot[place]) for key, place in places.items() if place in hot}
     found = reading.records(store, places.values()) if places else {}
     return {record.key: record for record in found.values() if isinstance(record, Job)}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.json_text import JsonObject
 from chalicelib.ports import Ports
 from tests.api.client import Client
 from tests.api.driver import activate, create, job, one_task
@@ -80,6 +81,9 @@ def test_a_lock_is_as_long_as_asked_up_to_the_cap(client: Client, asked: str, un
         ({"type": "work", "lockDuration": "5 minutes"}, "ISO-8601"),
         ({"type": "work", "waitFor": "PT21S"}, "duration must be at most PT20S"),
         ({"type": "work", "clientId": ""}, "minimum string length is 1"),
+        ({"type": "work", "clientId": "a", "maxActiveJobs": -1}, "number must be at least 0"),
+        ({"type": "work", "maxActiveJobs": 3}, 'property "clientId" is missing'),
+        ({"type": "work", "requestId": ""}, "minimum string length is 1"),
         ({"type": "work", "jobType": "x"}, 'property "jobType" is unsupported'),
     ],
 )
@@ -107,6 +111,30 @@ def test_no_more_is_handed_out_than_can_be_answered(client: Client) -> None:
     assert [10, 10, 10] == handed_out
 
 
+@pytest.mark.rule("R24", "R25")
+def test_a_client_that_names_a_cap_holds_no_more_jobs_of_a_type(client: Client) -> None:
+    for _ in range(12):
+        create(client, one_task())
+
+    handed_out = [
+        len(activate(client, clientId=name, maxActiveJobs=most))
+        for name, most in [("a", 2), ("a", 2), ("b", 0), ("b", 0)]
+    ]
+
+    assert [2, 0, 10, 0] == handed_out
+
+
+def test_a_repeated_activation_answers_the_same_jobs_for_the_same_client(client: Client) -> None:
+    for _ in range(3):
+        create(client, one_task())
+    body: JsonObject = {"type": "work", "maxJobs": 2, "requestId": "r1"}
+
+    first, again = [client.post("/v1/jobs/activate", body).json for _ in range(2)]
+
+    assert 2 == len(first["jobs"])
+    assert first == again
+
+
 # --- by key ------------------------------------------------------------------------------------
 
 
@@ -128,6 +156,17 @@ def test_a_job_is_claimed_by_its_bell(client: Client, ports: Ports) -> None:
     assert (key, {"a": 1}, 1) == tuple(
         answer.json[name] for name in ("key", "variables", "deliveryToken")
     )
+
+
+def test_a_repeated_claim_is_200_again_with_the_same_delivery(client: Client, ports: Ports) -> None:
+    create(client, one_task(), {"a": 1})
+    bell = bell_of(ports)
+    key = int(bell.split('"job":')[1].split(",")[0])
+    body: JsonObject = {"clientId": "me", "bell": bell, "requestId": "r1"}
+
+    first, again = [client.post(f"/v1/jobs/{key}/claim", body) for _ in range(2)]
+
+    assert (200, first.json) == (again.status, again.json)
 
 
 def test_a_held_job_is_409_and_says_until_when_and_for_whom(client: Client) -> None:

@@ -291,8 +291,10 @@ ACTIVATE_JOBS = Object(
         "type": Field(Text(1), required=True),
         "clientId": Field(Text(1, NAME_MAX)),
         "maxJobs": Field(Whole(1, JOBS_MAX)),
+        "maxActiveJobs": Field(Whole(0, INT32_MAX)),
         "lockDuration": Field(Period()),
         "waitFor": Field(Period(WAIT_MAX)),
+        "requestId": Field(Text(1, NAME_MAX)),
     },
     closed=True,
 )
@@ -302,6 +304,7 @@ CLAIM_JOB = Object(
         "clientId": Field(Text(1, NAME_MAX), required=True),
         "lockDuration": Field(Period()),
         "bell": Field(Text()),
+        "requestId": Field(Text(1, NAME_MAX)),
     },
     closed=True,
 )
