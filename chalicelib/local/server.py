@@ -8,6 +8,7 @@ that wait for them, and requests are let in when one of our own has succeeded.
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import json
 import os
@@ -33,7 +34,7 @@ from chalicelib.local.emulator import (
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
 from chalicelib.operations import sweep
-from infra import names
+from infra import names, package
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
 PROBE_TIMEOUT_S = 20.0
@@ -86,6 +87,8 @@ class Server:
             raise
 
     def _start(self) -> None:
+        for variable, value in package.configured().items():
+            os.environ.setdefault(variable, value)
         self._front = self._bind()
         self._folder = self._open_state()
         newest = self._folder.newest() if self._folder else None
@@ -95,7 +98,10 @@ class Server:
         stack.call_here(template, self._front)
         self._front.listen()
         self._emulator = Emulator(port, self._scratch())
-        self._emulator.start(newest)
+        try:
+            self._emulator.start(newest)
+        except ModuleNotFoundError as error:
+            raise StartFailed(f"{error.name} is missing: pip install 'headrace[local]'") from error
         self._deploy(template)
         self._probe()
         # Nothing waits for it: 5,000 open jobs take ten seconds, and are right without it as well.
@@ -104,6 +110,7 @@ class Server:
             self._checkpointer = Checkpointer(self._folder, self._emulator.save)
             self._checkpointer.start()
             self._tell()
+        gc.freeze()  # what was imported stays, so nobody has to look through it again
 
     def stop(self) -> None:
         """End all that was started: answer what waits, keep the state, free the ports."""

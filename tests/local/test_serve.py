@@ -7,11 +7,12 @@ import signal
 import socket
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from chalicelib.local.client import Client, Unreachable
+from chalicelib.local.client import Client, Refused, Unreachable
 from chalicelib.local.demo import EXAMPLE, LAMBDA_TYPE, MODEL
 from chalicelib.local.workers import LambdaWorker
 from infra.package import ROOT
@@ -115,6 +116,37 @@ def test_another_host_demands_a_key(tmp_path: Path) -> None:
     assert 1 == ended.returncode
     assert "set HEADRACE_API_KEY" in ended.stderr
     assert 1 == len(ended.stderr.splitlines())
+
+
+def test_with_a_key_it_serves_other_hosts_and_only_who_has_it(tmp_path: Path) -> None:
+    arguments = ("--ephemeral", "--host", "0.0.0.0")
+    with serving(tmp_path, *arguments, HEADRACE_API_KEY="sesame") as served:
+        url = served.client.url.replace("0.0.0.0", "127.0.0.1")
+        ports = sorted(listeners(served.process.pid))
+
+        with pytest.raises(Refused, match="UNAUTHORIZED") as refused:
+            Client(url).get("/system/health/live")
+
+        assert 401 == refused.value.status
+        assert "UP" == Client(url, "sesame").get("/system/health/live")["status"]
+        assert ["00000000", "0100007F"] == [port.partition(":")[0] for port in ports]
+        served.end()
+
+
+def test_names_of_any_characters_reach_the_operation_as_they_are(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        client = served.client
+        instance = int(
+            client.create_instance(client.deploy(ONE_TASK), {"a/b c%41?": 1, "plain": 2})["key"]
+        )
+
+        path = f"{client.url}/v1/process-instances/{instance}/variables/a%2Fb%20c%2541%3F"
+        with urllib.request.urlopen(urllib.request.Request(path, method="DELETE")) as answer:
+            status = answer.status
+
+        assert 204 == status
+        assert {"plain": 2} == client.instance(instance)["variables"]
+        served.end()
 
 
 def test_a_setting_that_makes_no_sense_is_told_in_one_line(tmp_path: Path) -> None:
