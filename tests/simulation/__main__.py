@@ -1,4 +1,4 @@
-"""`python -m tests.simulation`: everything with the count, or one run again with its trace."""
+"""`python -m tests.simulation`: all of it with the count, or one run again with its trace."""
 
 from __future__ import annotations
 

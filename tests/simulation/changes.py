@@ -57,14 +57,25 @@ def _wrong_hands(before: Item, after: Item, now_ms: int) -> Iterator[str]:
             yield "was claimed before its retryAt"
     elif after.get("owner") not in (before.get("owner"), None):
         yield "changed hands without a delivery"
+    elif _is_taken_away(before, after):
+        yield f"was taken from {before['owner']!r}, whose lock it was"
+
+
+def _is_taken_away(before: Item, after: Item) -> bool:
+    """Say whether a lock is gone although nobody failed or ended the job."""
+    is_dropped = "owner" in before and "owner" not in after and "lock_until" in before
+    same = all(before.get(name) == after.get(name) for name in ("state", "attempts"))
+    return is_dropped and same
 
 
 def _wrong_series(before: Item, after: Item) -> Iterator[str]:
     """A failure counts for the latest delivery and spends one; what an operator set is kept."""
     spent = number(after, "attempts") - number(before, "attempts")
     if spent > 0:
-        if number(after, "last_recorded_token") != number(before, "delivery_token"):
-            yield f"failed by delivery {number(after, 'last_recorded_token')}, which is superseded"
+        named = number(after, "last_recorded_token")
+        is_named = named != number(before, "last_recorded_token")
+        if is_named and named != number(before, "delivery_token"):
+            yield f"failed by delivery {named}, which is superseded"
         if (spent, number(after, "retries")) != (1, number(before, "retries") - 1):
             yield (
                 f"spent {spent} attempts, and retries went from {number(before, 'retries')} "

@@ -5,26 +5,25 @@ What was acknowledged goes into the ledger, and we are held to it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from chalicelib.engine.commands import FailJob
+from chalicelib.engine.limits import SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import Job
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations import failures, instances, jobs
 from chalicelib.operations.instances import Start
 from chalicelib.profile import Profile
+from chalicelib.store.marks import Once
 from tests.simulation.stage import Stage
 from tests.simulation.world import NoAnswer
 
 
-def start(stage: Stage, variables: JsonObject | None = None) -> int | None:
+def start(stage: Stage, variables: JsonObject) -> int | None:
     """Start an instance; a start is not safe to repeat, so without an answer there is no key."""
-    wanted = Start(
-        definition_key=stage.definition_key,
-        profile=Profile.ZENBPM,
-        variables=variables or {},
-    )
+    wanted = _wanted(stage, variables)
     try:
         found = stage.world.request(
             "start", lambda: instances.create_process_instance(stage.ports, wanted)
@@ -33,6 +32,36 @@ def start(stage: Stage, variables: JsonObject | None = None) -> int | None:
         return None
     stage.ledger.starts.append(found.key)
     return found.key
+
+
+def one_start(stage: Stage, then: Callable[[int], None] | None = None) -> None:
+    """Let a client start an instance, and when that is acknowledged go on with it.
+
+    Shapes: its variables are too large for the root, so they are a record of their own.
+    """
+
+    def act() -> None:
+        key = start(stage, {"padding": "x" * SMALL_VARIABLES_BYTES})
+        if key is not None and then is not None:
+            then(key)
+
+    stage.client("client", act)
+
+
+def start_once(stage: Stage, idempotency_key: str) -> None:
+    """Start an instance by a key that makes it safe to repeat."""
+    wanted = _wanted(stage, {})
+    once = Once("POST /v1/process-instances", idempotency_key, fingerprint="{}")
+    stage.ledger.starts_once.add(idempotency_key)
+    found = stage.repeat(
+        "start once", lambda: instances.create_process_instance(stage.ports, wanted, once)
+    )
+    if found is not None:
+        stage.ledger.starts.append(found.key)
+
+
+def _wanted(stage: Stage, variables: JsonObject) -> Start:
+    return Start(definition_key=stage.definition_key, profile=Profile.ZENBPM, variables=variables)
 
 
 def complete(stage: Stage, job: Job, variables: JsonObject) -> None:
@@ -51,25 +80,25 @@ def complete(stage: Stage, job: Job, variables: JsonObject) -> None:
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
 
 
-def fail(stage: Stage, job: Job, backoff: timedelta | None = None) -> None:
-    """Fail a delivery by its token, and note whether that was acknowledged."""
+def fail(stage: Stage, job: Job, backoff: timedelta | None, is_named: bool = False) -> None:
+    """Fail a delivery, by its token or by a name of the request; note if it was acknowledged."""
+    token = None if is_named else job.delivery_token
+    once = None
+    if is_named:
+        once = Once(f"POST /v1/jobs/{job.key}/fail", f"failure {job.delivery_token}", "{}")
     command = FailJob(
-        job.key,
-        message="no stock",
-        backoff=backoff,
-        token=job.delivery_token,
-        client_id=job.owner,
+        job.key, message="no stock", backoff=backoff, token=token, client_id=job.owner
     )
     stage.ledger.reported.add((job.key, job.delivery_token))
 
     def operation() -> bool:
-        failures.fail_job(stage.ports, command)
+        failures.fail_job(stage.ports, command, once)
         return True
 
     name = f"fail {job.element_id}"
     try:
         if stage.repeat(name, operation):
-            stage.ledger.failed.append((job.key, job.delivery_token))
+            stage.ledger.failed.append((job.key, token))
     except Rejected as rejected:
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
 

@@ -33,11 +33,14 @@ def check(stage: Stage) -> list[str]:
         f"start {key} was acknowledged and is gone" for key in ledger.starts if key not in found
     ]
     wrong += _wrong_deliveries(ledger)
+    if ledger.starts_once and len(found) > len(ledger.starts_once):
+        wrong.append(f"{ledger.starts_once} started {sorted(found)}")
     jobs: dict[int, Job] = {}
     for key, instance in found.items():
         assert instance is not None
         jobs |= {job.key: job for job in _all(instance, Job)}
         wrong += [f"instance {key}: {what}" for what in _wrong_instance(store, instance)]
+        wrong += _too_many_failures(ledger, instance)
     rows = {
         (row.job_key, row.delivery_token) for i in found.values() if i for row in _all(i, Failure)
     }
@@ -140,6 +143,17 @@ def _wrong_deliveries(ledger: Ledger) -> Iterator[str]:
     seen = Counter((each.job_key, each.token) for each in ledger.deliveries)
     yield from (
         f"job {key}: token {token} delivered {n} times" for (key, token), n in seen.items() if n > 1
+    )
+
+
+def _too_many_failures(ledger: Ledger, instance: Instance) -> Iterator[str]:
+    """Yield the jobs that failed more often than their workers said."""
+    rows = Counter(row.job_key for row in _all(instance, Failure))
+    said = Counter(job_key for job_key, _ in ledger.reported)
+    yield from (
+        f"job {key} failed {n} times, its workers said so {said[key]} times"
+        for key, n in rows.items()
+        if n > said[key]
     )
 
 

@@ -24,9 +24,11 @@ class Ledger:
 
     starts: list[int] = field(default_factory=list)  # acknowledged, by instance key
     deliveries: list[Delivery] = field(default_factory=list)
+    locks: list[Job] = field(default_factory=list)  # the jobs as they were delivered
     offered: dict[int, list[JsonObject]] = field(default_factory=dict)  # completions sent, by job
     completed: dict[int, str] = field(default_factory=dict)  # acknowledged, by job: element id
-    failed: list[tuple[int, int]] = field(default_factory=list)  # acknowledged: job and token
+    starts_once: set[str] = field(default_factory=set)  # the keys that make starts safe to repeat
+    failed: list[tuple[int, int | None]] = field(default_factory=list)  # acknowledged: job, token
     reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise
     cancelled: list[int] = field(default_factory=list)  # acknowledged, by instance key
     variables: dict[int, JsonObject] = field(default_factory=dict)  # acknowledged, by instance
@@ -35,7 +37,8 @@ class Ledger:
     refused: list[str] = field(default_factory=list)
 
     def deliver(self, client_id: str, job: Job) -> None:
-        """Note that a worker got a job."""
+        """Note that a worker got a job, by a request that it does not repeat."""
+        self.locks.append(job)
         self.deliveries.append(Delivery(client_id, job.key, job.element_id, job.delivery_token))
 
     def offer(self, job_key: int, variables: JsonObject) -> None:

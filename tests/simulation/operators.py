@@ -1,29 +1,31 @@
-"""What operators and special clients do, some of it ahead of the routes that will offer it.
+"""What operators and unusual clients do.
 
-Setting retries, extending, assigning and holding have their store functions and guards, but their
-operations come with the job protocol's and the Priostack issue. Until then the few lines of each
-are here, as design section 3's table says: ring n+1, then one conditional write under ring n.
+A hold without an end has its store function and guards, but its operation comes with the Priostack
+issue; until then the few lines of it are here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
+from greenlet import getcurrent
+
 from chalicelib.delivery import bells
 from chalicelib.delivery.promise import promise_in_time
-from chalicelib.engine.commands import ResolveIncident
 from chalicelib.engine.state import Incident, Job, JobState
-from chalicelib.errors import Conflict, Rejected
+from chalicelib.errors import Rejected
 from chalicelib.operations import sweep
-from chalicelib.operations.advance import advance
-from chalicelib.operations.attempts import attempts
+from chalicelib.operations.incidents import Mended, resolve_incident
+from chalicelib.operations.jobs import assign_job
+from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
 from chalicelib.store import instances, jobs
 from chalicelib.store.jobs import Lock
+from chalicelib.store.moments import to_ms
+from tests.simulation.changes import number
 from tests.simulation.clients import complete
 from tests.simulation.stage import Stage
 
@@ -50,55 +52,43 @@ def resolve_incidents(stage: Stage) -> None:
         stage.world.pause(LOOK_MS)
         for incident in _records(stage, Incident):
             if incident.resolved_at is None:
-                _try(stage, "resolve", partial(_resolve, stage, incident.key))
-
-
-def _resolve(stage: Stage, key: int) -> None:
-    advance(stage.ports, key, ResolveIncident(key))
+                _try(
+                    stage, "resolve", partial(resolve_incident, stage.ports, incident.key, Mended())
+                )
 
 
 def set_retries(stage: Stage, retries: int) -> None:
     """Give each job that waits so many retries, at once; a failed one keeps them until resolved."""
     for job in _waiting(stage):
-        _try(stage, "set retries", partial(_set_retries, stage, job.key, retries))
-
-
-def _set_retries(stage: Stage, key: int, retries: int) -> None:
-    ports = stage.ports
-    for _ in attempts(ports):
-        job = jobs.read(ports.table, [key])[key]
-        if job.state not in (JobState.ACTIVE, JobState.FAILED):
-            return
-        after = replace(job, retries=retries, retry_at=None, retries_set_by_operator=True)
-        if after == job:
-            return
-        if job.state is JobState.ACTIVE:
-            at = bells.let_out_at(after, ports.clock.now())
-            after = replace(after, ring=job.ring + 1, ring_at=at)
-            if at is not None:
-                promise_in_time(ports, [bells.next_ring(job, at)])
-        if isinstance(jobs.set_retries(ports.table, job, after), Job):
-            return
-    raise Conflict(f"job {key} was changed by others")
+        _try(stage, "set retries", partial(update_job_retries, stage.ports, job.key, retries))
 
 
 def assign(stage: Stage, assignee: str) -> None:
     """Give each open job to somebody."""
     for job in open_jobs(stage):
-        _try(stage, "assign", partial(_assign, stage, job, assignee))
+        _try(stage, "assign", partial(assign_job, stage.ports, job.key, assignee))
 
 
-def _assign(stage: Stage, job: Job, assignee: str) -> None:
-    jobs.assign(stage.ports.table, job, assignee)
+EXTENSIONS = tuple(timedelta(seconds=s) for s in (40, 60, 3, 1, 2, 30))
 
 
-def extend(stage: Stage, job: Job, by: timedelta) -> None:
-    """Move the end of the lock that a job was delivered with, if it still is that delivery's."""
-    _try(stage, "extend", partial(_extend, stage, job, by))
+def extend_first(stage: Stage, after_ms: int = 0) -> None:
+    """Move the end of the lock of the first delivery again and again, whosever the job is now."""
+    while not stage.ledger.locks and not stage.watch.is_quiet():
+        stage.world.pause(LOOK_MS // 10)
+    if not stage.ledger.locks:
+        return
+    stage.world.pause(after_ms)
+    for by in EXTENSIONS:
+        _try(stage, "extend", partial(_extend, stage, stage.ledger.locks[0], by))
+        stage.world.pause(LOOK_MS + stage.world.plan.jitter_ms())
 
 
 def _extend(stage: Stage, job: Job, by: timedelta) -> None:
-    """Rest on the conditional write alone, and hold it against what was read."""
+    """Extend without the look that the operation takes first, so that each condition counts.
+
+    What the write found is held against what was asked.
+    """
     ports, client_id = stage.ports, job.owner or ""
     now = ports.clock.now()
     current = jobs.read(ports.table, [job.key])[job.key]
@@ -107,11 +97,11 @@ def _extend(stage: Stage, job: Job, by: timedelta) -> None:
     extended = jobs.extend(
         ports.table, current, client_id, now + by, now=now, token=job.delivery_token
     )
-    is_ours = (current.owner, current.delivery_token) == (client_id, job.delivery_token)
-    is_held = current.lock_until is not None and current.lock_until > now
-    may = current.state is JobState.ACTIVE and is_ours and is_held
-    if isinstance(extended, Job) and not may:
-        stage.world.complain(f"{client_id} extended a lock that was not its own: {current}")
+    found = stage.watch.found_by.get(getcurrent())
+    if isinstance(extended, Job) and found is not None:
+        is_ours = (found["owner"], found["delivery_token"]) == (client_id, job.delivery_token)
+        if not is_ours or number(found, "lock_until") <= to_ms(now):
+            stage.world.complain(f"{client_id} extended a lock that was not its own: {found}")
 
 
 def hold_and_complete(stage: Stage, client_id: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from greenlet import getcurrent
+
 from chalicelib.ports import (
     LIVE,
     Attribute,
@@ -158,6 +160,7 @@ class StruckTable:
         result = self.inner.write(write)
         if isinstance(result, Written):
             self.watch.wrote(write.key, before, self.inner.peek(write.key))
+            self.watch.found_by[getcurrent()] = before
             if write.condition:
                 self._last_writes[write.key] = write
         elif self._last_writes.get(write.key) is write:

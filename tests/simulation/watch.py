@@ -67,6 +67,9 @@ class Watch:
         self.open_roots: set[int] = set()
         self.early_timers: list[tuple[int, str]] = []  # ended before their time, by instance
         self.messages = 0  # in queues and schedules
+        self.caps: dict[str, int] = {}  # how many jobs a client may hold
+        self.found_by: dict[object, Item | None] = {}  # by the latest single write of an actor
+        self.jobs: dict[str, Item] = {}  # as they are, by sort key
 
     # --- messages ----------------------------------------------------------------------------
 
@@ -170,6 +173,8 @@ class Watch:
         if before is not None:
             for wrong in wrong_changes(before, after, self._now_ms()):
                 self._complain(f"{name} {wrong}")
+        self.jobs[key.sk] = after
+        self._check_cap(after)
         self._places[self._bell_of(key, after)] = key
         if _is_open(after):
             out_at = max(self._now_ms(), number(after, "retry_at"), number(after, "lock_until"))
@@ -182,6 +187,20 @@ class Watch:
             self._check_alive(subject, f"timer {key.sk}", subject.number)
         elif before is not None and number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
             self.early_timers.append((int(key.pk[2:]), str(before["element_id"])))
+
+    def _check_cap(self, claimed: Item) -> None:
+        owner, latest = str(claimed.get("owner")), self._now_ms() + SKEW_TOLERATED_MS
+        if owner not in self.caps:
+            return
+        held = [
+            item
+            for item in self.jobs.values()
+            if item.get("owner") == owner
+            and item["state"] == "active"
+            and number(item, "lock_until") > latest
+        ]
+        if len(held) > self.caps[owner]:
+            self._complain(f"{owner} holds {len(held)} jobs and may hold {self.caps[owner]}")
 
     # --- what must be alive ------------------------------------------------------------------
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 from chalicelib.delivery import bells, horizon
 from chalicelib.engine.state import Job
@@ -14,12 +16,14 @@ from chalicelib.operations import claims
 from chalicelib.operations.claims import Activation
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.ports import Message, Received
+from tests.simulation import operators
 from tests.simulation.clients import complete, fail
 from tests.simulation.faults import Call, Strike
 from tests.simulation.stage import REPEAT_AFTER_MS, Stage
 from tests.simulation.world import FUNCTION_TIMEOUT_MS, Fault, NoAnswer
 
 LOCK = timedelta(seconds=10)
+MARGIN = timedelta(seconds=2)  # before a lock's end, within which clocks may differ
 LONG_POLL = timedelta(seconds=20)
 JOB_VISIBILITY_S = 900  # of a Lambda worker's mapping (design section 5)
 LATE_BATCH_MS = 5_000
@@ -40,7 +44,8 @@ class Habits:
     jobs_max: int = 1
     fails: Callable[[Job], bool] = field(default=lambda _: False)
     backoff: timedelta | None = None
-    meanwhile: Callable[[Stage, Job], None] | None = None
+    names_failures: bool = False  # by an Idempotency-Key, in place of the delivery token
+    max_active: int | None = None  # how many jobs of the type it may hold
 
 
 PLAIN = Habits()
@@ -70,9 +75,7 @@ def http_worker(stage: Stage, name: str, type_: str, habits: Habits) -> None:
     After an empty answer it polls only when there is a message again: the polls of an idle hour
     would show nothing new.
     """
-    request = Activation(
-        type_, Claimant(name, habits.lock), max_jobs=habits.jobs_max, wait_for=LONG_POLL
-    )
+    request = _activation(name, type_, habits)
     while not stage.is_over:
         try:
             taken = stage.world.request(
@@ -86,23 +89,73 @@ def http_worker(stage: Stage, name: str, type_: str, habits: Habits) -> None:
         for job in taken:
             stage.ledger.deliver(name, job)
         for job in taken:
-            try:
-                with stage.world.process(name, timeout_ms=None):
-                    work(stage, job, habits)
-            except NoAnswer:
-                stage.world.note(f"{name} died at work on {job.element_id}")
+            _work_alone(stage, name, job, habits)
+
+
+def _activation(name: str, type_: str, habits: Habits, request_id: str | None = None) -> Activation:
+    return Activation(
+        type_,
+        Claimant(name, habits.lock, request_id),
+        max_jobs=habits.jobs_max,
+        wait_for=LONG_POLL,
+        max_active=habits.max_active,
+    )
+
+
+def _work_alone(stage: Stage, name: str, job: Job, habits: Habits) -> None:
+    """Work in a process of its own, which may die."""
+    try:
+        with stage.world.process(name, timeout_ms=None):
+            work(stage, job, habits)
+    except NoAnswer:
+        stage.world.note(f"{name} died at work on {job.element_id}")
+
+
+def insist(stage: Stage, name: str, type_: str, habits: Habits) -> None:
+    """Let a worker name each of its requests, send it twice at once, and ask again in the end."""
+
+    def live() -> None:
+        for number in itertools.count():
+            if stage.is_over:
+                return
+            _insist_once(stage, name, _activation(name, type_, habits, f"request {number}"), habits)
+            stage.queues.await_message(stage.job_queue(type_))
+
+    stage.world.spawn(name, live)
+
+
+def _insist_once(stage: Stage, name: str, request: Activation, habits: Habits) -> None:
+    """Ask until there is an answer, then once more: what was claimed is in one of the answers."""
+
+    def operation() -> list[Job]:
+        return claims.activate(stage.ports, request)
+
+    echo = partial(stage.world.serve_unheard, "activate meanwhile", operation)
+    stage.world.spawn_echo("activate meanwhile", echo, 5)
+    taken: dict[int, Job] = {}
+    for _ in range(2):
+        answer = stage.repeat("activate", operation)
+        if answer is None:
+            return
+        taken |= {job.key: job for job in answer}
+    for job in operators.open_jobs(stage):
+        is_ours = (job.owner, job.claim_id) == (name, request.claimant.request_id)
+        ends = job.lock_until or stage.world.now()
+        if is_ours and ends > stage.world.now() + MARGIN and job.key not in taken:
+            stage.world.complain(f"{name} claimed job {job.key} and was never told")
+    for job in taken.values():
+        stage.ledger.deliver(name, job)
+        _work_alone(stage, name, job, habits)
 
 
 def work(stage: Stage, job: Job, habits: Habits) -> None:
     """Do one job and report: complete it or fail it."""
     stage.world.call(Call.WORK, "work on", job.element_id)
-    if habits.meanwhile is not None:
-        habits.meanwhile(stage, job)
     is_first = job.delivery_token == 1 and habits.first_ms is not None
     work_ms = habits.first_ms or 0 if is_first else habits.work_ms
     stage.world.pause(max(0, work_ms + stage.world.plan.jitter_ms()))
     if habits.fails(job):
-        fail(stage, job, habits.backoff)
+        fail(stage, job, habits.backoff, habits.names_failures)
     else:
         complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
 

@@ -212,7 +212,7 @@ class World:
         if strike is Strike.LOST_REQUEST:
             raise NoAnswer(f"{name} never arrived")
         if strike is Strike.DUPLICATE:
-            self.spawn_echo(f"{name} again", lambda: self._serve_unheard(name, operation), 30)
+            self.spawn_echo(f"{name} again", lambda: self.serve_unheard(name, operation), 30)
         answer = self._serve(name, operation)
         self.pause(self.plan.latency_ms())
         if strike is Strike.LOST_ANSWER:
@@ -229,7 +229,8 @@ class World:
         except (Fault, Conflict) as error:
             raise NoAnswer(f"{name}: {error}") from None
 
-    def _serve_unheard(self, name: str, operation: Callable[[], T]) -> None:
+    def serve_unheard(self, name: str, operation: Callable[[], object]) -> None:
+        """Serve a request whose client does not wait for the answer."""
         try:
             self._serve(name, operation)
         except (Rejected, NoAnswer):

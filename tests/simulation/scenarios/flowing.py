@@ -1,0 +1,94 @@
+"""Tokens and time: forks and joins, bounded turns, timers near and far, cancelling."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from chalicelib.engine.limits import Limits
+from chalicelib.ports import Settings
+from tests.simulation import operators
+from tests.simulation.clients import cancel, one_start, set_variables
+from tests.simulation.scenario import Edit, Scenario
+from tests.simulation.stage import Stage
+from tests.simulation.workers import Habits, hire
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+OUTPUTS_MAPPED = tuple(
+    Edit(
+        f'<zeebe:taskDefinition type="{task}" />',
+        f'<zeebe:taskDefinition type="{task}" /><zeebe:ioMapping>'
+        f'<zeebe:output source="=token" target="{task}_done" /></zeebe:ioMapping>',
+    )
+    for task in ("charge", "pack", "ship")
+)
+
+
+def _sequence(stage: Stage) -> None:
+    """Three tasks in a row, one worker for each."""
+    one_start(stage)
+    for type_ in ("reserve", "charge", "ship"):
+        hire(stage, f"worker of {type_}", type_)
+
+
+def _parallel_join(stage: Stage) -> None:
+    """Two branches that end at the same moment; the join must open once."""
+    stage.ledger.maps_outputs = True
+    one_start(stage, lambda key: set_variables(stage, key, {"note": "handle with care"}))
+    for type_ in ("charge", "pack", "ship"):
+        hire(stage, f"worker of {type_}", type_)
+
+
+def _agenda(stage: Stage) -> None:
+    """Turns of one move each: what one leaves is done by Continue commands, once."""
+    one_start(stage)
+    for type_ in ("charge", "pack", "ship"):
+        hire(stage, f"worker of {type_}", type_)
+
+
+def _boundary_timer(stage: Stage) -> None:
+    """A completion and the timer that interrupts its task, at the same second."""
+    one_start(stage)
+    lock = timedelta(seconds=60)
+    hire(stage, "worker of charge", "charge", Habits(lock=lock, work_ms=30_985))
+    hire(stage, "worker of remind", "remind")
+
+
+def _far_timer(stage: Stage) -> None:
+    """A timer of an hour, which a schedule has to bring back."""
+    one_start(stage)
+    hire(stage, "worker of charge", "charge")
+    hire(stage, "worker of ship", "ship")
+
+
+def _cancel_and_complete(stage: Stage) -> None:
+    """The instance is cancelled at the moment its job is completed."""
+
+    def cancel_soon(key: int) -> None:
+        stage.world.pause(max(0, 216 + stage.world.plan.jitter_ms()))
+        cancel(stage, key)
+
+    one_start(stage, cancel_soon)
+    hire(stage, "worker", "charge")
+
+
+def _net(stage: Stage) -> None:
+    """Every message is lost, as none should be: the sweeper tells all again within a day."""
+    one_start(stage)
+    stage.client("vandal", lambda: operators.lose_messages(stage), after_ms=1_000)
+    stage.world.spawn("sweeper", lambda: operators.sweep_hourly(stage))
+    for type_ in ("charge", "ship"):
+        hire(stage, f"worker of {type_}", type_, delay_ms=DAY_MS + 2 * HOUR_MS)
+
+
+SCENARIOS = (
+    Scenario("sequence", "sequence.bpmn", _sequence),
+    Scenario("parallel-join", "parallel_join.bpmn", _parallel_join, OUTPUTS_MAPPED),
+    Scenario(
+        "agenda", "parallel_join.bpmn", _agenda, settings=Settings(limits=Limits(moves_max=1))
+    ),
+    Scenario("boundary-timer", "boundary_timer.bpmn", _boundary_timer),
+    Scenario("far-timer", "timer_catch.bpmn", _far_timer, (Edit("PT2S", "PT1H"),)),
+    Scenario("cancel-and-complete", "one_task.bpmn", _cancel_and_complete),
+    Scenario("net", "timer_catch.bpmn", _net, settle_ms=2 * DAY_MS),
+)
