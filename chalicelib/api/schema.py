@@ -236,6 +236,30 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
+class MapOf:
+    """A JSON object whose members have any names and values of one type."""
+
+    item: Type
+
+    def read(self, value: JsonValue) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Mismatch("value must be an object")
+        members = {}
+        for name, member in value.items():
+            try:
+                members[name] = self.item.read(member)
+            except Mismatch as mismatch:
+                raise mismatch.under(name) from None
+        return members
+
+    def parse(self, text: str) -> dict[str, Any]:
+        raise Mismatch(f"value {text[:50]}: an object is no parameter")
+
+    def write(self, value: Any) -> JsonValue:
+        return {name: self.item.write(member) for name, member in value.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One member of an object.
 

@@ -248,7 +248,8 @@ def _stop_move(draft: Draft, stuck: Stuck) -> None:
             passed.append(move)
             continue
         if move.flow_id is not None:
-            draft.history.append(Taken(draft.keys.next(), move.flow_id))
+            scope = move.scope if move.scope != draft.key else 0
+            draft.history.append(Taken(draft.keys.next(), move.flow_id, scope))
         key = move.key or draft.keys.next()
         draft.history.append(Entered(key, move.element_id, move.scope))
         draft.element_count += 1

@@ -71,7 +71,7 @@ def enter(draft: Draft, node: Node, move: Move) -> None:
     _, scope, flow_id, _, key = move
     keys, history = draft.keys, draft.history
     if flow_id is not None:
-        history.append(Taken(keys.next(), flow_id))
+        history.append(Taken(keys.next(), flow_id, scope if scope != draft.key else 0))
         if node.joins and not tokens.arrive(draft, node, scope, flow_id):
             return
     key = key or keys.next()

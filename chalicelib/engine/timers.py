@@ -21,6 +21,7 @@ from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.expressions import extract_text
 from chalicelib.engine.state import ElementInstance, Move, Stage, Timer
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.engine.turn import Armed, Disarmed
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 
@@ -64,6 +65,7 @@ def set_timer(draft: Draft, element_key: int, node: Node, text: str, firing: Fir
         anchor=firing.anchor if repeats else None,
     )
     draft.put(timer)
+    draft.history.append(Armed(timer.key, node.id, element_key, timer.due))
     draft.emit(SetTimer(draft.key, timer.key, timer.due, draft.version))
     return timer
 
@@ -95,6 +97,7 @@ def fire(draft: Draft, command: FireTimer) -> None:
         raise Rejected(Reason.INVALID_STATE, f"timer {timer.key} is due at {timer.due.isoformat()}")
     element = draft.live[timer.element_key]
     node = draft.plan.nodes[timer.element_id]
+    draft.history.append(Disarmed(timer.key, fired=True))
     if node.kind is not Kind.BOUNDARY_EVENT:
         _complete_catch(draft, node, element)
         return

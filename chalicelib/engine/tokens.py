@@ -34,7 +34,7 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
-from chalicelib.engine.turn import Left, Terminated
+from chalicelib.engine.turn import Disarmed, Left, Terminated
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -150,13 +150,17 @@ def hand_on(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject 
 
 
 def close(draft: Draft, key: int) -> None:
-    """Take an element off the list of what waits: its timers and its incident are over."""
+    """Take an element off the list of what waits: its timers and its incident are over.
+
+    Of a timer that fired just now the history said so before, which is what counts there.
+    """
     element = draft.live.pop(key, None)
     if element is None:
         return
     draft.need(records_of(draft, element))
     for timer in element.timers:
         draft.drop(Timer, timer)
+        draft.history.append(Disarmed(timer, fired=False))
     if element.incident is not None:
         close_incident(draft, element.incident)
     if owns_variables(draft, element):

@@ -35,10 +35,14 @@ class Terminated(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """History: a token took a sequence flow; `key` is made for this row."""
+    """History: a token took a sequence flow; `key` is made for this row.
+
+    Shapes: `scope` is 0 at the top of the instance.
+    """
 
     key: int
     flow_id: str
+    scope: int = 0
 
 
 class Changed(NamedTuple):
@@ -49,7 +53,23 @@ class Changed(NamedTuple):
     removed: tuple[str, ...] = ()
 
 
-HistoryEvent = Entered | Left | Terminated | Taken | Changed
+class Armed(NamedTuple):
+    """History: a timer was set, on behalf of the element instance `element_key`."""
+
+    key: int
+    element_id: str
+    element_key: int
+    due: datetime
+
+
+class Disarmed(NamedTuple):
+    """History: a timer fired, or was withdrawn with what it was set for."""
+
+    key: int
+    fired: bool
+
+
+HistoryEvent = Entered | Left | Terminated | Taken | Changed | Armed | Disarmed
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,16 @@ from chalicelib.store.lists import Cut, Listed
 
 @dataclass(frozen=True, slots=True)
 class WantedDefinitions:
-    """Which definitions to list; `search` is a part of the id or the name, in any case."""
+    """Which definitions to list; `search` is a part of the id or the name, in any case.
+
+    Shapes: an empty set of keys or of process ids asks nothing.
+    """
 
     bpmn_process_id: str | None = None
     search: str | None = None
     only_latest: bool = False
+    keys: frozenset[int] = frozenset()
+    bpmn_process_ids: frozenset[str] = frozenset()
 
 
 DEFINITION_ORDERS: Mapping[str, Callable[[DefinitionInfo], Any]] = {
@@ -64,12 +69,25 @@ def get_process_definitions(
     ports: Ports, wanted: WantedDefinitions, cut: Cut
 ) -> Listed[DefinitionInfo]:
     """Return a page of the definitions."""
+    found = find_all(ports, wanted)
+    found.sort(key=DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
+    return Listed(found[cut.first : cut.first + cut.size], len(found))
+
+
+def find_all(ports: Ports, wanted: WantedDefinitions) -> list[DefinitionInfo]:
+    """Return all definitions that are asked for, later versions after earlier ones."""
     found = definitions.list_all(ports.table)
     if wanted.only_latest:
         found = list({(info.bpmn_process_id, info.profile): info for info in found}.values())
-    found = [info for info in found if _matches(info, wanted)]
-    found.sort(key=DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(found[cut.first : cut.first + cut.size], len(found))
+    return [info for info in found if _matches(info, wanted)]
+
+
+def require(ports: Ports, key: int) -> Definition:
+    """Return a definition. Raises: Rejected(NOT_FOUND)."""
+    definition = definitions.get(ports.table, key)
+    if definition is None:
+        raise not_found(key)
+    return definition
 
 
 def not_found(key: int) -> Rejected:
@@ -79,6 +97,10 @@ def not_found(key: int) -> Rejected:
 
 def _matches(info: DefinitionInfo, wanted: WantedDefinitions) -> bool:
     if wanted.bpmn_process_id not in (None, info.bpmn_process_id):
+        return False
+    if wanted.keys and info.key not in wanted.keys:
+        return False
+    if wanted.bpmn_process_ids and info.bpmn_process_id not in wanted.bpmn_process_ids:
         return False
     searched = (wanted.search or "").casefold()
     return searched in info.bpmn_process_id.casefold() or searched in (info.name or "").casefold()

@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
     CancelInstance,
     CreateInstance,
     DeleteVariable,
     SetVariables,
 )
-from chalicelib.engine.state import Incident, Instance, RecordKey, Variables
+from chalicelib.engine.state import Incident, Instance
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
+from chalicelib.operations import scopes
 from chalicelib.operations.advance import advance, start_once
 from chalicelib.operations.definitions import not_found
 from chalicelib.operations.repeats import done_before
+from chalicelib.operations.scopes import Found
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, instances, lists, rows
+from chalicelib.store import aliases, definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.lists import Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
-from chalicelib.store.rows import HistoryRow
+from chalicelib.store.rows import HistoryRow, TimerRow
 
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
 
@@ -39,15 +41,6 @@ class Start:
     variables: JsonObject = field(default_factory=dict)
     business_key: str | None = None
     time_to_live: timedelta | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An instance as it is, or one scope of it, with its definition."""
-
-    key: int
-    instance: Instance
-    definition: Definition
 
 
 def create_process_instance(ports: Ports, wanted: Start, once: Once | None = None) -> Found:
@@ -92,10 +85,7 @@ def get_process_instance(ports: Ports, key: int) -> Found:
 
     Raises: Rejected(NOT_FOUND).
     """
-    instance = instances.load(ports.table, key, [RecordKey(Variables, key)])
-    if instance is None or (key != instance.key and key not in instance.root.live):
-        raise instance_not_found(key)
-    return Found(key, instance, _definition_of(ports, instance))
+    return scopes.require(ports, key)
 
 
 def get_process_instances(
@@ -108,25 +98,8 @@ def get_process_instances(
         named = keys if wanted.definition_keys is None else keys & wanted.definition_keys
         wanted = replace(wanted, definition_keys=frozenset(named))
     listed = lists.list_instances(ports.table, wanted, cut)
-    found = [Found(each.key, each, _definition_of(ports, each)) for each in listed.items]
+    found = [Found(each.key, each, scopes.definition_of(ports, each)) for each in listed.items]
     return Listed(found, listed.total, listed.is_floor)
-
-
-def get_children(ports: Ports, key: int) -> list[Found]:
-    """Return the live subprocesses that are directly in an instance, or in one scope of it."""
-    instance = instances.load(ports.table, key)
-    if instance is None:
-        return []
-    definition = _definition_of(ports, instance)
-    elements = definition.process.elements
-    children = [
-        each.key
-        for each in instance.root.live.values()
-        if each.scope == key and elements[each.element_id].kind is Kind.SUB_PROCESS
-    ]
-    scopes = [RecordKey(Variables, child) for child in children]
-    whole = instances.read_more(ports.table, instance, scopes)
-    return [Found(child, whole, definition) for child in children]
 
 
 def get_process_instance_history(
@@ -134,26 +107,51 @@ def get_process_instance_history(
 ) -> tuple[Listed[HistoryRow], Process | None]:
     """Return a page of what happened in an instance, and the process it followed.
 
-    A key that names nothing has an empty history.
+    Shapes: the key of a subprocess asks for what happened directly in it; one that names
+        nothing has an empty history.
     """
-    instance = instances.load(ports.table, key)
-    if instance is None or key != instance.key:
+    found = scopes.find(ports, key)
+    if found is None:
         return Listed([], 0), None
-    process = _definition_of(ports, instance).process
-    return rows.list_history(ports.table, key, cut), process
+    home = found.instance.key
+    listed = rows.list_history(ports.table, home, cut, None if key == home else key)
+    return listed, found.definition.process
 
 
 def get_process_instance_incidents(
     ports: Ports, key: int, is_resolved: bool | None, cut: Cut
 ) -> Listed[Incident]:
-    """Return a page of an instance's incidents, the newest first."""
+    """Return a page of an instance's incidents, the newest first: all, or those of one scope."""
+    home = aliases.instances_of(ports.table, [key]).get(key)
+    if home is None:
+        return Listed([], 0)
     found = [
         incident
-        for incident in lists.incidents_of(ports.table, key)
-        if is_resolved in (None, incident.resolved_at is not None)
+        for incident in lists.incidents_of(ports.table, home)
+        if key in (home, incident.scope) and is_resolved in (None, incident.resolved_at is not None)
     ]
     found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
     return Listed(found[cut.first : cut.first + cut.size], len(found))
+
+
+def get_process_instance_timers(
+    ports: Ports, key: int, states: frozenset[bool | None] | None, cut: Cut
+) -> tuple[Listed[TimerRow], Instance | None]:
+    """Return a page of the timers set in an instance, the newest first, and the instance.
+
+    Shapes: `states` are as a row has them: None waits, True has fired, False was withdrawn.
+    """
+    instance = instances.load(ports.table, key)
+    if instance is None:
+        return Listed([], 0), None
+    found = [
+        row
+        for row in rows.timer_rows(ports.table, instance.key).values()
+        if key in (instance.key, row.scope) and (states is None or row.fired in states)
+    ]
+    if not cut.ascending:
+        found.reverse()
+    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
 
 
 def cancel_process_instance(ports: Ports, key: int) -> None:
@@ -163,40 +161,41 @@ def cancel_process_instance(ports: Ports, key: int) -> None:
 
 
 def update_process_instance_variables(ports: Ports, key: int, variables: JsonObject) -> None:
-    """Merge variables into an instance's own. Raises: Rejected, also TooLarge; Conflict."""
-    _require_whole(ports, key)
-    advance(ports, key, SetVariables(variables))
+    """Merge variables into an instance's own, or into a subprocess's.
+
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    _require_open(ports, key, "Can update")
+    advance(ports, key, SetVariables(variables, key))
 
 
 def delete_process_instance_variable(ports: Ports, key: int, name: str) -> None:
-    """Remove one of an instance's own variables. Raises: Rejected; Conflict."""
-    _require_whole(ports, key)
-    advance(ports, key, DeleteVariable(name))
+    """Remove one of an instance's own variables, or of a subprocess's.
 
-
-def instance_not_found(key: int) -> Rejected:
-    """Return the refusal of a key that names no process instance."""
-    return Rejected(Reason.NOT_FOUND, f"process instance {key} was not found")
+    Raises: Rejected; Conflict.
+    """
+    _require_open(ports, key, "can delete")
+    advance(ports, key, DeleteVariable(name, key))
 
 
 def _require_whole(ports: Ports, key: int) -> None:
     """Refuse keys of what belongs to an instance: `advance` would take them for it."""
-    instance = instances.load(ports.table, key)
-    if instance is None or (key != instance.key and key not in instance.root.live):
-        raise instance_not_found(key)
-    if key != instance.key:
+    found = scopes.require(ports, key)
+    if key != found.instance.key:
         raise Rejected(
             Reason.INVALID_STATE,
-            f"process instance {key} is a child of {instance.key}, which is to be asked instead",
+            f"process instance {key} is a child of {found.instance.key}, "
+            "which is to be asked instead",
         )
 
 
-def _definition_of(ports: Ports, instance: Instance) -> Definition:
-    key = instance.root.definition_key
-    definition = definitions.get(ports.table, key)
-    if definition is None:
-        raise RuntimeError(f"instance {instance.key}: definition {key} is missing")
-    return definition
+def _require_open(ports: Ports, key: int, what: str) -> None:
+    """Refuse keys that name no instance and no subprocess, or a subprocess that has ended."""
+    if scopes.require(ports, key).ended is not None:
+        raise Rejected(
+            Reason.INVALID_STATE,
+            f"{what} variables only for process instances in active or failed state",
+        )
 
 
 def _definition(ports: Ports, wanted: Start) -> Definition:

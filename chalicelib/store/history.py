@@ -5,20 +5,32 @@ in further items. Snapshots of variables are not stored: they are folded from th
 read.
 
     ["e", key, element id, scope]   entered       ["l", key, outputs]           left
-    ["t", key]                      terminated    ["f", key, flow id]           flow taken
+    ["t", key]                      terminated    ["f", key, flow id, scope]    flow taken
     ["c", scope, values, [removed]] variables changed
+    ["a", key, element id, element, due] timer set  ["d", key, fired]           timer over
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, assert_never
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
 
 from chalicelib import json_text
-from chalicelib.engine.turn import Changed, Entered, HistoryEvent, Left, Taken, Terminated, Turn
+from chalicelib.engine.turn import (
+    Armed,
+    Changed,
+    Disarmed,
+    Entered,
+    HistoryEvent,
+    Left,
+    Taken,
+    Terminated,
+    Turn,
+)
 from chalicelib.ports import HISTORY, Attribute, Item, Put, Query, Table
 from chalicelib.store import reading, table
-from chalicelib.store.moments import to_ms
+from chalicelib.store.moments import from_ms, to_ms
 
 PART_BYTES = 100_000  # of one item of history; design section 3
 
@@ -64,19 +76,15 @@ def _parts(history: tuple[HistoryEvent, ...]) -> list[list[Attribute]]:
 
 
 def _to_row(event: HistoryEvent) -> list[Any]:
+    row = [_TAGS[type(event)], *event]
     match event:
-        case Entered(key, element_id, scope):
-            return ["e", key, element_id, scope]
-        case Left(key, outputs):
-            return ["l", key, outputs]
-        case Terminated(key):
-            return ["t", key]
-        case Taken(key, flow_id):
-            return ["f", key, flow_id]
-        case Changed(scope, values, removed):
-            return ["c", scope, values, list(removed)]
-        case _:
-            assert_never(event)
+        case Taken(scope=0):
+            row.pop()
+        case Changed(removed=removed):
+            row[-1] = list(removed)
+        case Armed(due=due):
+            row[-1] = to_ms(due)
+    return row
 
 
 def _events(item: Item) -> Iterator[tuple[int, HistoryEvent]]:
@@ -88,15 +96,28 @@ def _events(item: Item) -> Iterator[tuple[int, HistoryEvent]]:
 
 def _from_text(text: str) -> HistoryEvent:
     match json_text.loads(text):
-        case ["e", key, element_id, scope]:
-            return Entered(int(key), element_id, int(scope))
-        case ["l", key, outputs]:
-            return Left(int(key), outputs)
-        case ["t", key]:
-            return Terminated(int(key))
-        case ["f", key, flow_id]:
-            return Taken(int(key), flow_id)
-        case ["c", scope, values, removed]:
-            return Changed(int(scope), values, tuple(removed))
-        case _:
-            raise ValueError(f"expected an event of history, found {text[:100]}")
+        case [str() as tag, *values] if tag in _KINDS:
+            kind, readers = _KINDS[tag]
+            return kind(*(read(value) for read, value in zip(readers, values, strict=False)))
+    raise ValueError(f"expected an event of history, found {text[:100]}")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _moment(value: Any) -> datetime:
+    return from_ms(int(value))
+
+
+# What each tag stands for, and how the members of its row are read.
+_KINDS: Mapping[str, tuple[Callable[..., HistoryEvent], tuple[Callable[[Any], Any], ...]]] = {
+    "e": (Entered, (int, str, int)),
+    "l": (Left, (int, _same)),
+    "t": (Terminated, (int,)),
+    "f": (Taken, (int, str, int)),
+    "c": (Changed, (int, _same, tuple)),
+    "a": (Armed, (int, str, int, _moment)),
+    "d": (Disarmed, (int, bool)),
+}
+_TAGS = {kind: tag for tag, (kind, _) in _KINDS.items()}

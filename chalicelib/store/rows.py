@@ -1,4 +1,4 @@
-"""The history of an instance as rows: one per element entered and per sequence flow taken.
+"""The history of an instance as rows: of elements and flows, of scopes, of timers.
 
 Turns store what changed; a row's snapshot of the variables is folded from the changes before it.
 The history is read twice, first for the rows and then for the snapshots of those on the page, so
@@ -8,11 +8,19 @@ that no more than one snapshot of each scope is in memory.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from chalicelib.engine.turn import Changed, Entered, Left, Taken, Terminated
+from chalicelib.engine.turn import (
+    Armed,
+    Changed,
+    Disarmed,
+    Entered,
+    Left,
+    Taken,
+    Terminated,
+)
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Table
 from chalicelib.store import history
@@ -24,13 +32,14 @@ from chalicelib.store.moments import from_ms
 class HistoryRow:
     """An element that was entered, or a sequence flow that was taken.
 
-    Shapes: `element_id` is the flow's id for a flow; `inputs` are the variables it saw, before
+    Shapes: `element_id` is the flow's id for a flow; `scope` the element instance, or the instance
+        itself, that it happened in; `inputs` are the variables it saw, before
         input mappings; `outputs` what its output mappings handed on.
     """
 
     key: int
     element_id: str
-    scope: int | None
+    scope: int
     created_at: datetime
     is_flow: bool = False
     ended_at: datetime | None = None
@@ -39,30 +48,103 @@ class HistoryRow:
     outputs: JsonObject | None = None
 
 
-def list_history(store: Table, instance_key: int, cut: Cut) -> Listed[HistoryRow]:
-    """Return a page of an instance's history, the newest first unless ascending is asked for."""
-    rows = list(_rows(store, instance_key).values())
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """A subprocess that was entered, with its variables as they are, or were at its end."""
+
+    key: int
+    element_id: str
+    scope: int
+    created_at: datetime
+    ended_at: datetime | None = None
+    was_terminated: bool = False
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRow:
+    """A timer that was set: it waits still, has fired, or was withdrawn.
+
+    Shapes: `element_id` is the event, `element_key` the element instance it waits for.
+    """
+
+    key: int
+    element_id: str
+    element_key: int
+    scope: int
+    created_at: datetime
+    due: datetime
+    fired: bool | None = None  # None: it waits
+
+
+def list_history(
+    store: Table, instance_key: int, cut: Cut, scope: int | None = None
+) -> Listed[HistoryRow]:
+    """Return a page of an instance's history, the newest first unless ascending is asked for.
+
+    Shapes: with a `scope` only what happened directly in it.
+    """
+    rows = [row for row in element_rows(store, instance_key).values() if scope in (None, row.scope)]
     if not cut.ascending:
         rows.reverse()
     page = rows[cut.first : cut.first + cut.size]
     return Listed(_with_inputs(store, instance_key, page), len(rows))
 
 
-def _rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
+def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
+    """Return what happened in an instance by key, in order, without the snapshots."""
     rows: dict[int, HistoryRow] = {}
     for at_ms, event in history.events(store, instance_key):
         at = from_ms(at_ms)
         match event:
             case Entered(key, element_id, scope):
                 rows[key] = HistoryRow(key, element_id, scope, at)
-            case Taken(key, flow_id):
-                rows[key] = HistoryRow(key, flow_id, None, at, is_flow=True, ended_at=at)
+            case Taken(key, flow_id, scope):
+                home = scope or instance_key
+                rows[key] = HistoryRow(key, flow_id, home, at, is_flow=True, ended_at=at)
             case Left(key, outputs):
                 rows[key] = replace(rows[key], ended_at=at, outputs=outputs)
             case Terminated(key):
                 rows[key] = replace(rows[key], ended_at=at, was_terminated=True)
-            case Changed():
+            case Changed() | Armed() | Disarmed():
                 pass
+    return rows
+
+
+def scope_rows(
+    store: Table, instance_key: int, is_scope: Callable[[str], bool]
+) -> dict[int, ScopeRow]:
+    """Return the elements of an instance that owned variables, by key, in order of their start."""
+    rows: dict[int, ScopeRow] = {}
+    for at_ms, event in history.events(store, instance_key):
+        match event:
+            case Entered(key, element_id, scope) if is_scope(element_id):
+                rows[key] = ScopeRow(key, element_id, scope, from_ms(at_ms))
+            case Changed(scope, changed, removed) if scope in rows:
+                values = _changed(rows[scope].variables, changed, removed)
+                rows[scope] = replace(rows[scope], variables=values)
+            case Left(key) | Terminated(key) if key in rows:
+                rows[key] = replace(
+                    rows[key],
+                    ended_at=from_ms(at_ms),
+                    was_terminated=isinstance(event, Terminated),
+                )
+    return rows
+
+
+def timer_rows(store: Table, instance_key: int) -> dict[int, TimerRow]:
+    """Return the timers of an instance by key, in the order they were set."""
+    rows: dict[int, TimerRow] = {}
+    around: dict[int, int] = {}
+    for at_ms, event in history.events(store, instance_key):
+        match event:
+            case Entered(key, _, scope):
+                around[key] = scope
+            case Armed(key, element_id, element_key, due):
+                scope = around.get(element_key, instance_key)
+                rows[key] = TimerRow(key, element_id, element_key, scope, from_ms(at_ms), due)
+            case Disarmed(key, fired) if rows[key].fired is None:
+                rows[key] = replace(rows[key], fired=fired)
     return rows
 
 
@@ -85,10 +167,13 @@ def _snapshots(
                 if key in wanted:
                     yield key, dict(ChainMap(*(values.get(s, {}) for s in _scopes(scope, around))))
             case Changed(scope, changed, removed):
-                kept = {name: v for name, v in values.get(scope, {}).items() if name not in removed}
-                values[scope] = kept | changed
+                values[scope] = _changed(values.get(scope, {}), changed, removed)
             case Left(key) | Terminated(key):
                 values.pop(key, None)
+
+
+def _changed(values: JsonObject, changed: JsonObject, removed: tuple[str, ...]) -> JsonObject:
+    return {name: v for name, v in values.items() if name not in removed} | changed
 
 
 def _scopes(scope: int, around: dict[int, int]) -> Iterator[int]:

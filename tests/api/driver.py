@@ -88,3 +88,14 @@ def instance(client: Client, key: int) -> Any:
     answer = client.get(f"/v1/process-instances/{key}")
     assert 200 == answer.status, answer.text
     return answer.json
+
+
+def the_job(client: Client, key: int) -> Any:
+    """Return the one job of an instance."""
+    (found,) = client.get(f"/v1/process-instances/{key}/jobs").json["items"]
+    return found
+
+
+def created(client: Client, definition: str, variables: Any = None) -> Any:
+    """Start an instance whose task has that definition; return its job."""
+    return the_job(client, create(client, one_task(definition=definition), variables))

@@ -6,18 +6,28 @@ from decimal import Decimal
 
 import pytest
 
-from chalicelib.engine.turn import Changed, Entered, HistoryEvent, Left, Taken, Terminated, Turn
+from chalicelib.engine.turn import (
+    Armed,
+    Changed,
+    Disarmed,
+    Entered,
+    HistoryEvent,
+    Left,
+    Taken,
+    Terminated,
+    Turn,
+)
 from chalicelib.errors import TooLarge
 from chalicelib.ports import HISTORY, Query
 from chalicelib.store import history, instances, rows, table
 from chalicelib.store.lists import Cut
-from chalicelib.store.rows import HistoryRow
+from chalicelib.store.rows import HistoryRow, ScopeRow, TimerRow
 from tests.fakes.table import MemoryTable
 from tests.store import samples
 from tests.store.samples import KEY, NOW
 
 ALL = Cut(size=1000, ascending=True)
-SUB, INNER, FLOW = KEY + 10, KEY + 11, KEY + 12
+SUB, INNER, FLOW, TIMER = KEY + 10, KEY + 11, KEY + 12, KEY + 200
 
 
 @pytest.fixture
@@ -45,6 +55,9 @@ def test_all_that_happened_is_read_in_order_with_its_time(store: MemoryTable) ->
     )
     second: tuple[HistoryEvent, ...] = (
         Changed(KEY, {}, ("a",)),
+        Taken(FLOW + 1, "inner", SUB),
+        Armed(TIMER, "late", SUB, NOW + timedelta(hours=1)),
+        Disarmed(TIMER, fired=True),
         Left(SUB, {"out": Decimal(1)}),
         Terminated(INNER),
     )
@@ -121,7 +134,7 @@ def test_rows_tell_begin_end_and_what_an_element_saw_and_handed_on(store: Memory
     assert (4, False) == (listed.total, listed.is_floor)
     assert [
         HistoryRow(KEY + 3, "start", KEY, NOW, ended_at=NOW, inputs=saw),
-        HistoryRow(FLOW, "flow", None, NOW, is_flow=True, ended_at=NOW, inputs={}),
+        HistoryRow(FLOW, "flow", KEY, NOW, is_flow=True, ended_at=NOW, inputs={}),
         HistoryRow(
             samples.TASK, "charge", KEY, NOW, ended_at=second, inputs=saw, outputs={"paid": True}
         ),
@@ -183,3 +196,55 @@ def test_an_instance_without_history_has_no_rows(store: MemoryTable) -> None:
     listed = rows.list_history(store, KEY, ALL)
 
     assert ([], 0) == (list(listed.items), listed.total)
+
+
+# --- scopes and timers -------------------------------------------------------------------------
+
+
+def test_a_scope_keeps_the_variables_it_had_at_its_end(store: MemoryTable) -> None:
+    happened(
+        store,
+        (Entered(SUB, "sub", KEY), Changed(SUB, {"a": 1, "b": 2}), Entered(INNER, "task", SUB)),
+        (Changed(SUB, {"a": 3}, ("b",)), Changed(KEY, {"c": 4}), Left(SUB, None)),
+        (Entered(SUB + 50, "sub", KEY), Terminated(SUB + 50)),
+    )
+
+    found = rows.scope_rows(store, KEY, lambda element_id: element_id == "sub")
+
+    later = NOW + timedelta(seconds=1)
+    third = NOW + timedelta(seconds=2)
+    assert {
+        SUB: ScopeRow(SUB, "sub", KEY, NOW, later, variables={"a": 3}),
+        SUB + 50: ScopeRow(SUB + 50, "sub", KEY, third, third, was_terminated=True),
+    } == found
+
+
+def test_a_timer_waits_then_has_fired_or_was_withdrawn(store: MemoryTable) -> None:
+    due = NOW + timedelta(hours=1)
+    happened(
+        store,
+        (Entered(SUB, "sub", KEY), Entered(INNER, "task", SUB)),
+        tuple(Armed(TIMER + n, f"late{n}", INNER, due) for n in range(3)),
+        (Disarmed(TIMER, True), Disarmed(TIMER, False), Disarmed(TIMER + 1, False)),
+    )
+
+    found = rows.timer_rows(store, KEY)
+
+    at = NOW + timedelta(seconds=1)
+    assert [
+        TimerRow(TIMER, "late0", INNER, SUB, at, due, fired=True),
+        TimerRow(TIMER + 1, "late1", INNER, SUB, at, due, fired=False),
+        TimerRow(TIMER + 2, "late2", INNER, SUB, at, due),
+    ] == list(found.values())
+
+
+def test_the_history_of_a_scope_is_what_happened_directly_in_it(store: MemoryTable) -> None:
+    happened(
+        store,
+        (Entered(SUB, "sub", KEY), Taken(FLOW, "flow", SUB), Entered(INNER, "task", SUB)),
+        (Entered(INNER + 90, "deep", INNER), Taken(FLOW + 1, "top")),
+    )
+
+    listed = rows.list_history(store, KEY, Cut(ascending=True), SUB)
+
+    assert (["flow", "task"], 2) == ([row.element_id for row in listed.items], listed.total)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
-from chalicelib.api.zenbpm import definitions, errors, hand_out, incidents, instances, jobs, system
+from chalicelib.api.zenbpm import (
+    definitions,
+    errors,
+    hand_out,
+    incidents,
+    instances,
+    jobs,
+    statistics,
+    subscriptions,
+    system,
+)
 
 PREFIX = "/v1"
+PARTS = (definitions, instances, jobs, hand_out, incidents, statistics, subscriptions)
 
 
 def register(app: Chalice) -> None:
     """Register every route of the dialect."""
-    for part in (definitions, instances, jobs, hand_out, incidents):
+    for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
     app.register_blueprint(system.routes, url_prefix="/system")
 

@@ -11,7 +11,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
-from chalicelib.api.zenbpm import errors, pages, shapes
+from chalicelib.api.zenbpm import errors, instance_shapes, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.api.zenbpm.views import (
     ASKED_STATES,
@@ -21,8 +21,8 @@ from chalicelib.api.zenbpm.views import (
     is_asked,
     view,
 )
-from chalicelib.operations import instances
-from chalicelib.operations.instances import Found, Start
+from chalicelib.operations import instances, scopes
+from chalicelib.operations.instances import Start
 from chalicelib.profile import Profile
 from chalicelib.settings import time_to_live
 from chalicelib.store.lists import Listed, WantedInstances
@@ -38,6 +38,8 @@ ORDER = Order(
     default="created_at",
 )
 BY_TIME = Order({"createdAt": "created_at"}, default="created_at")
+
+BY_KEY = Order({"key": "key", "state": "state"}, default="key", ascending=True)
 
 routes = Blueprint(__name__)
 
@@ -61,7 +63,7 @@ def create_process_instance() -> Response:
     once = repeats.once(routes.current_request)
     found = instances.create_process_instance(wiring.ports(), wanted, once)
     logs.about(instance_key=found.key)
-    return http.answer(201, shapes.INSTANCE.write(_view(found)))
+    return http.answer(201, shapes.INSTANCE.write(view(found)))
 
 
 @routes.route("/process-instances", content_types=[])
@@ -73,7 +75,11 @@ def get_process_instances() -> Response:
     """
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
     if "parentProcessInstanceKey" in asked:
-        return pages.answer(shapes.INSTANCE_PAGE, asked, _children(asked))
+        # Without its children only what call activities start is listed.
+        is_shown = asked.get("includeChildProcesses", False)
+        parent = asked["parentProcessInstanceKey"]
+        children = _children(parent, asked, ORDER) if is_shown else Listed([], 0)
+        return pages.answer(shapes.INSTANCE_PAGE, asked, children)
     key = asked.get("processDefinitionKey")
     states, is_stuck = ASKED_STATES[asked.get("state")]
     wanted = WantedInstances(
@@ -88,7 +94,7 @@ def get_process_instances() -> Response:
     listed = instances.get_process_instances(
         wiring.ports(), wanted, asked.get("bpmnProcessId"), pages.cut(asked, ORDER)
     )
-    shown = Listed([_view(found) for found in listed.items], listed.total, listed.is_floor)
+    shown = Listed([view(found) for found in listed.items], listed.total, listed.is_floor)
     return pages.answer(shapes.INSTANCE_PAGE, asked, shown)
 
 
@@ -97,7 +103,7 @@ def get_process_instances() -> Response:
 def get_process_instance(process_instance_key: str) -> Response:
     """getProcessInstance: 200 and the instance; 404."""
     found = instances.get_process_instance(wiring.ports(), _key(process_instance_key))
-    return http.answer(200, shapes.INSTANCE.write(_view(found)))
+    return http.answer(200, shapes.INSTANCE.write(view(found)))
 
 
 @routes.route(
@@ -143,7 +149,7 @@ def get_process_instance_history(process_instance_key: str) -> Response:
     key = _key(process_instance_key)
     cut = pages.cut(asked, BY_TIME)
     listed, process = instances.get_process_instance_history(wiring.ports(), key, cut)
-    rows = [HistoryView(row, key, process) for row in listed.items if process is not None]
+    rows = [HistoryView(row, process) for row in listed.items if process is not None]
     return pages.answer(shapes.HISTORY_PAGE, asked, Listed(rows, listed.total))
 
 
@@ -159,13 +165,20 @@ def get_process_instance_incidents(process_instance_key: str) -> Response:
     return pages.answer(shapes.INCIDENT_PAGE, asked, listed)
 
 
-def _children(asked: Mapping[str, Any]) -> Listed[InstanceView]:
-    """Return the page of those children of one instance that are still there."""
-    if not asked.get("includeChildProcesses", False):
-        return Listed([], 0)  # without it only what call activities start is listed
-    found = instances.get_children(wiring.ports(), asked["parentProcessInstanceKey"])
-    shown = [child for each in found if is_asked(child := _view(each), asked)]
-    cut = pages.cut(asked, ORDER)
+@routes.route("/process-instances/{process_instance_key}/child-processes", content_types=[])
+@errors_as(errors.error)
+def get_child_process_instances(process_instance_key: str) -> Response:
+    """getChildProcessInstances: 200 and a page, empty for a key that names nothing; 400."""
+    asked = http.query(routes.current_request, instance_shapes.CHILDREN_QUERY)
+    listed = _children(_key(process_instance_key), asked, BY_KEY)
+    return pages.answer(shapes.INSTANCE_PAGE, asked, listed)
+
+
+def _children(key: int, asked: Mapping[str, Any], order: Order) -> Listed[InstanceView]:
+    """Return the page of the children of one instance, or of a subprocess, that is asked for."""
+    found = scopes.children(wiring.ports(), key)
+    shown = [child for each in found if is_asked(child := view(each), asked)]
+    cut = pages.cut(asked, order)
     shown.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
     return Listed(shown[cut.first : cut.first + cut.size], len(shown))
 
@@ -174,13 +187,6 @@ def _key(text: str) -> int:
     key = http.path_key(text, "processInstanceKey")
     logs.about(instance_key=key)
     return key
-
-
-def _view(found: Found) -> InstanceView:
-    shown = view(found.instance, found.key, found.definition.process)
-    if shown is None:
-        raise instances.instance_not_found(found.key)
-    return shown
 
 
 def _time_to_live(text: str | None) -> timedelta | None:

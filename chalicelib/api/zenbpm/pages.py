@@ -54,6 +54,12 @@ def cut(asked: Mapping[str, Any], order: Order) -> Cut:
 
 def answer(shape: Object, asked: Mapping[str, Any], listed: Listed[Any]) -> Response:
     """Answer with one page."""
-    floor = {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
     page = Page(listed.items, asked.get("page", 1), asked.get("size", PAGE_SIZE), listed.total)
-    return http.answer(200, shape.write(page), floor if listed.is_floor else None)
+    return http.answer(200, shape.write(page), floor_headers(listed.is_floor))
+
+
+def floor_headers(is_floor: bool) -> dict[str, str] | None:
+    """Return the headers that say whether what was counted may be more."""
+    if not is_floor:
+        return None
+    return {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}

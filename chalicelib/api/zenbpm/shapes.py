@@ -189,7 +189,7 @@ HISTORY_ROW = Object(
     "FlowElementHistory",
     {
         "key": member(KEY, lambda view: view.row.key),
-        "processInstanceKey": member(KEY, lambda view: view.scope),
+        "processInstanceKey": member(KEY, lambda view: view.row.scope),
         "createdAt": member(Moment(), lambda view: view.row.created_at),
         "completedAt": member(Moment(), lambda view: view.completed_at, optional=True),
         "elementId": member(Text(), lambda view: view.row.element_id),

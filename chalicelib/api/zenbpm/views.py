@@ -7,11 +7,11 @@ of its own, a child, under the scope's own key (contracts/zenbpm.md section 9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import Process
 from chalicelib.engine.element_types import ELEMENT_TYPES, SEQUENCE_FLOW
 from chalicelib.engine.state import (
     ElementInstance,
@@ -22,7 +22,8 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.json_text import JsonObject
-from chalicelib.store.rows import HistoryRow
+from chalicelib.operations.scopes import Found
+from chalicelib.store.rows import HistoryRow, ScopeRow
 
 DEFAULT, SUBPROCESS = "default", "subprocess"
 ACTIVE, COMPLETED, TERMINATED, FAILED = "active", "completed", "terminated", "failed"
@@ -55,34 +56,29 @@ class InstanceView:
         return sum(element.incident is not None for element in self.waiting)
 
 
-def view(instance: Instance, key: int, process: Process) -> InstanceView | None:
-    """Return what a key of an instance shows: the whole, a live subprocess, or nothing."""
-    root = instance.root
+def view(found: Found) -> InstanceView:
+    """Return what is shown of an instance, or of a subprocess in it, live or ended."""
+    key, root = found.key, found.instance.root
     waiting = tuple(element for element in root.live.values() if element.scope == key)
-    if key == root.key:
-        return InstanceView(
-            key=key,
-            root=root,
-            created_at=root.created_at,
-            state=_state(root, waiting),
-            variables=variables_of(instance, key),
-            waiting=waiting,
-            version_tag=process.version_tag,
-        )
-    scope = root.live.get(key)
-    if scope is None or process.elements[scope.element_id].kind is not Kind.SUB_PROCESS:
-        return None
-    return InstanceView(
+    shown = InstanceView(
         key=key,
         root=root,
-        created_at=scope.created_at,
+        created_at=root.created_at,
         state=_state(root, waiting),
-        variables=variables_of(instance, key),
+        variables=variables_of(found.instance, key),
         waiting=waiting,
-        version_tag=process.version_tag,
-        process_type=SUBPROCESS,
-        parent_key=scope.scope,
+        version_tag=found.definition.process.version_tag,
     )
+    scope: ScopeRow | ElementInstance | None = found.ended or root.live.get(key)
+    if scope is None:
+        return shown
+    child = replace(
+        shown, created_at=scope.created_at, process_type=SUBPROCESS, parent_key=scope.scope
+    )
+    if found.ended is None:
+        return child
+    state = TERMINATED if found.ended.was_terminated else COMPLETED
+    return replace(child, state=state, variables=found.ended.variables)
 
 
 def variables_of(instance: Instance, scope: int) -> JsonObject:
@@ -141,7 +137,6 @@ class HistoryView:
     """A row of the history, with what the model says of its element."""
 
     row: HistoryRow
-    instance_key: int
     process: Process
 
     @property
@@ -150,11 +145,6 @@ class HistoryView:
         if self.row.is_flow:
             return SEQUENCE_FLOW
         return ELEMENT_TYPES[self.process.elements[self.row.element_id].kind]
-
-    @property
-    def scope(self) -> int:
-        """The process instance, or the subprocess shown as one, that it happened in."""
-        return self.instance_key if self.row.scope is None else self.row.scope
 
     @property
     def completed_at(self) -> datetime | None:

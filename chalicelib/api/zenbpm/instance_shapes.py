@@ -1,0 +1,136 @@
+"""ZenBPM's spelling of what is inside instances: children, subscriptions, statistics.
+
+Source: contracts/zenbpm.md sections 1.2 to 1.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chalicelib.api.schema import Choice, Flag, ListOf, MapOf, Moment, Object, Text, Type, Whole
+from chalicelib.api.zenbpm.shapes import (
+    KEY,
+    ORDER,
+    PAGE_QUERY,
+    PARTITION,
+    STATES,
+    member,
+    page_of,
+    partitioned_page_of,
+)
+
+CHILDREN_QUERY: Mapping[str, Type] = {
+    **PAGE_QUERY,
+    "sortBy": Choice(("key", "state")),
+    "sortOrder": ORDER,
+    "state": STATES,
+}
+
+# --- event subscriptions -----------------------------------------------------------------------
+
+# All kinds of subscriptions share these, though each has but few of them (section 1.4).
+SUBSCRIPTION_STATES = Choice(
+    (
+        *("active", "compensated", "compensating", "completed", "completing", "failed"),
+        *("failing", "ready", "terminated", "terminating", "withdrawn"),
+    )
+)
+SUBSCRIPTIONS_QUERY: Mapping[str, Type] = {**PAGE_QUERY, "state": SUBSCRIPTION_STATES}
+
+_SUBSCRIPTION = {
+    "key": member(KEY, lambda view: view.row.key),
+    "elementInstanceKey": member(KEY, lambda view: view.row.element_key),
+    "elementId": member(Text(), lambda view: view.row.element_id),
+    "processDefinitionKey": member(KEY, lambda view: view.definition_key),
+    "processInstanceKey": member(KEY, lambda view: view.row.scope),
+    "state": member(SUBSCRIPTION_STATES, lambda view: view.state),
+    "createdAt": member(Moment(), lambda view: view.row.created_at),
+}
+TIMER_SUBSCRIPTION_PAGE = page_of(
+    Object(
+        "TimerSubscription",
+        {**_SUBSCRIPTION, "dueDate": member(Moment(), lambda view: view.row.due)},
+    )
+)
+MESSAGE_SUBSCRIPTION_PAGE = page_of(
+    Object(
+        "MessageSubscription",
+        {
+            **_SUBSCRIPTION,
+            "messageName": member(Text(), lambda view: view.row.message_name),
+            "correlationKey": member(Text(), lambda view: view.row.correlation_key, optional=True),
+        },
+    )
+)
+ERROR_SUBSCRIPTION_PAGE = page_of(
+    Object(
+        "ErrorSubscription",
+        {
+            **_SUBSCRIPTION,
+            "errorCode": member(Text(), lambda view: view.row.error_code, optional=True),
+        },
+    )
+)
+
+# --- statistics --------------------------------------------------------------------------------
+
+_LIVE = {
+    "activeCount": member(Whole(), lambda counts: counts.active),
+    "incidentCount": member(Whole(), lambda counts: counts.incidents),
+}
+_PAST = {
+    "completedCount": member(Whole(), lambda counts: counts.completed),
+    "terminatedCount": member(Whole(), lambda counts: counts.terminated),
+}
+
+
+def _element_statistics(name: str, counts: Object) -> Object:
+    partition = Object(
+        f"{name}Partition",
+        {
+            "partition": member(Whole(), lambda _: PARTITION),
+            "items": member(MapOf(counts), lambda elements: elements.counts),
+        },
+    )
+    return Object(name, {"partitions": member(ListOf(partition), lambda elements: [elements])})
+
+
+DEFINITION_ELEMENTS = _element_statistics(
+    "DefinitionElementStatistics", Object("DefinitionElementCounts", _LIVE)
+)
+INSTANCE_ELEMENTS = _element_statistics(
+    "InstanceElementStatistics", Object("InstanceElementCounts", {**_LIVE, **_PAST})
+)
+
+_INSTANCE_COUNTS = Object(
+    "InstanceCounts",
+    {
+        "total": member(Whole(), lambda counts: counts.total),
+        "active": member(Whole(), lambda counts: counts.active),
+        "completed": member(Whole(), lambda counts: counts.completed),
+        "terminated": member(Whole(), lambda counts: counts.terminated),
+        "failed": member(Whole(), lambda counts: counts.failed),
+        "withIncident": member(Whole(), lambda counts: counts.with_incident),
+    },
+)
+DEFINITION_STATISTICS_PAGE = partitioned_page_of(
+    Object(
+        "ProcessDefinitionStatistics",
+        {
+            "key": member(KEY, lambda counted: counted.definition.key),
+            "version": member(Whole(), lambda counted: counted.definition.version),
+            "bpmnProcessId": member(Text(), lambda counted: counted.definition.bpmn_process_id),
+            "name": member(Text(), lambda counted: counted.definition.name, optional=True),
+            "instanceCounts": member(_INSTANCE_COUNTS, lambda counted: counted.instances),
+        },
+    )
+)
+DEFINITION_STATISTICS_QUERY: Mapping[str, Type] = {
+    **PAGE_QUERY,
+    "onlyLatest": Flag(),
+    "bpmnProcessIdIn": ListOf(Text()),
+    "bpmnProcessDefinitionKeyIn": ListOf(KEY),
+    "search": Text(),
+    "sortBy": Choice(("name", "bpmnProcessId", "version", "instanceCount", "incidentCount")),
+    "sortOrder": ORDER,
+}

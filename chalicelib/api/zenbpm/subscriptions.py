@@ -1,0 +1,100 @@
+"""What an instance waits for: timers, messages, errors (contracts/zenbpm.md section 1.4).
+
+Only timers are subscriptions of their own so far: an error is looked for when it is thrown, and
+models with message events are refused at deployment. So the other two lists are empty, and refuse
+what they would refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalice.app import Blueprint, Response
+
+from chalicelib import logs, wiring
+from chalicelib.api import http
+from chalicelib.api.http import errors_as
+from chalicelib.api.schema import Object
+from chalicelib.api.zenbpm import errors, instance_shapes, pages
+from chalicelib.api.zenbpm.pages import Order
+from chalicelib.operations import instances
+from chalicelib.store.lists import Listed
+from chalicelib.store.rows import TimerRow
+
+ACTIVE, COMPLETED, TERMINATED, WITHDRAWN = "active", "completed", "terminated", "withdrawn"
+TIMER_STATES = {ACTIVE: None, COMPLETED: True, WITHDRAWN: False}
+MESSAGE_STATES = (ACTIVE, COMPLETED, TERMINATED)
+ERROR_STATES = (ACTIVE, WITHDRAWN)
+ORDER = Order({}, default="created_at")
+
+routes = Blueprint(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerView:
+    """A timer, with the definition that it is of."""
+
+    row: TimerRow
+    definition_key: int
+
+    @property
+    def state(self) -> str:
+        """Whether it waits, has fired or was withdrawn."""
+        return next(state for state, fired in TIMER_STATES.items() if fired is self.row.fired)
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/event-subscriptions/timers", content_types=[]
+)
+@errors_as(errors.error)
+def get_timer_subscriptions(process_instance_key: str) -> Response:
+    """getTimerSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
+    asked = _asked(TIMER_STATES)
+    states = frozenset({TIMER_STATES[asked["state"]]}) if "state" in asked else None
+    listed, instance = instances.get_process_instance_timers(
+        wiring.ports(), _key(process_instance_key), states, pages.cut(asked, ORDER)
+    )
+    shown = [TimerView(row, instance.root.definition_key) for row in listed.items if instance]
+    return pages.answer(instance_shapes.TIMER_SUBSCRIPTION_PAGE, asked, Listed(shown, listed.total))
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/event-subscriptions/messages", content_types=[]
+)
+@errors_as(errors.error)
+def get_message_subscriptions(process_instance_key: str) -> Response:
+    """getMessageSubscriptions: 200 and an empty page; 400."""
+    return _empty(process_instance_key, MESSAGE_STATES, instance_shapes.MESSAGE_SUBSCRIPTION_PAGE)
+
+
+@routes.route(
+    "/process-instances/{process_instance_key}/event-subscriptions/errors", content_types=[]
+)
+@errors_as(errors.error)
+def get_error_subscriptions(process_instance_key: str) -> Response:
+    """getErrorSubscriptions: 200 and an empty page; 400."""
+    return _empty(process_instance_key, ERROR_STATES, instance_shapes.ERROR_SUBSCRIPTION_PAGE)
+
+
+def _empty(process_instance_key: str, states: tuple[str, ...], shape: Object) -> Response:
+    asked = _asked(states)
+    _key(process_instance_key)
+    return pages.answer(shape, asked, Listed([], 0))
+
+
+def _asked(states: tuple[str, ...] | Mapping[str, Any]) -> dict[str, Any]:
+    """Read the question. Raises: Rejected for a state that such subscriptions never have."""
+    asked = http.query(routes.current_request, instance_shapes.SUBSCRIPTIONS_QUERY)
+    if "state" in asked and asked["state"] not in states:
+        raise http.parameter_error(
+            "state", "query", f"expected one of {', '.join(states)}, found {asked['state']}"
+        )
+    return asked
+
+
+def _key(text: str) -> int:
+    key = http.path_key(text, "processInstanceKey")
+    logs.about(instance_key=key)
+    return key

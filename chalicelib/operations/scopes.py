@@ -1,0 +1,96 @@
+"""Subprocesses of an instance, as clients of ZenBPM see them: instances under their scope's key.
+
+A scope that is live is part of the root; one that ended is told by the history alone, which is
+asked only for keys and lists that can mean one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.bpmn.model import Kind, Process
+from chalicelib.engine.state import Instance, RecordKey, Variables
+from chalicelib.errors import Reason, Rejected
+from chalicelib.ports import Ports
+from chalicelib.store import definitions, instances, rows
+from chalicelib.store.definitions import Definition
+from chalicelib.store.rows import ScopeRow
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An instance as it is, or one scope of it, with its definition.
+
+    Shapes: `ended` is the scope if it is over.
+    """
+
+    key: int
+    instance: Instance
+    definition: Definition
+    ended: ScopeRow | None = None
+
+
+def find(ports: Ports, key: int) -> Found | None:
+    """Return the instance or the subprocess of a key, with its variables; None if it names none."""
+    instance = instances.load(ports.table, key, [RecordKey(Variables, key)])
+    if instance is None:
+        return None
+    definition = definition_of(ports, instance)
+    if key == instance.key or is_live(instance, key, definition.process):
+        return Found(key, instance, definition)
+    row = _rows(ports, instance, definition.process).get(key)
+    return None if row is None else Found(key, instance, definition, row)
+
+
+def require(ports: Ports, key: int) -> Found:
+    """Return the instance or the subprocess of a key. Raises: Rejected(NOT_FOUND)."""
+    found = find(ports, key)
+    if found is None:
+        raise not_found(key)
+    return found
+
+
+def not_found(key: int) -> Rejected:
+    """Return the refusal of a key that names no process instance."""
+    return Rejected(Reason.NOT_FOUND, f"process instance {key} was not found")
+
+
+def children(ports: Ports, key: int) -> list[Found]:
+    """Return the subprocesses directly in an instance, or in one scope of it, live and ended."""
+    instance = instances.load(ports.table, key)
+    if instance is None:
+        return []
+    definition = definition_of(ports, instance)
+    found = _rows(ports, instance, definition.process)
+    direct = [row for row in found.values() if row.scope == key]
+    live = [row.key for row in direct if row.key in instance.root.live]
+    whole = instances.read_more(
+        ports.table, instance, [RecordKey(Variables, each) for each in live]
+    )
+    return [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
+
+
+def is_live(instance: Instance, key: int, process: Process) -> bool:
+    """Say whether a key is that of a subprocess which goes on."""
+    element = instance.root.live.get(key)
+    return element is not None and _owns_scope(process, element.element_id)
+
+
+def definition_of(ports: Ports, instance: Instance) -> Definition:
+    """Return the definition that an instance follows."""
+    key = instance.root.definition_key
+    definition = definitions.get(ports.table, key)
+    if definition is None:
+        raise RuntimeError(f"instance {instance.key}: definition {key} is missing")
+    return definition
+
+
+def _rows(ports: Ports, instance: Instance, process: Process) -> dict[int, ScopeRow]:
+    """Return the scopes of an instance; a process without subprocesses is not asked."""
+    if not any(element.kind is Kind.SUB_PROCESS for element in process.elements.values()):
+        return {}
+    return rows.scope_rows(ports.table, instance.key, lambda id_: _owns_scope(process, id_))
+
+
+def _owns_scope(process: Process, element_id: str) -> bool:
+    return process.elements[element_id].kind is Kind.SUB_PROCESS
