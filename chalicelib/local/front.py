@@ -135,8 +135,6 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # else a kept connection waits 40 ms for each answer
     wbufsize = -1  # headers and body in one packet
     timeout = IDLE_TIMEOUT_S
-    error_content_type = "application/json"
-    error_message_format = '{"code": "BAD_REQUEST", "message": "%(message)s"}'
     server: Front
 
     def _serve(self) -> None:
@@ -199,6 +197,13 @@ class _Handler(BaseHTTPRequestHandler):
         # Both are compared always, and each in constant time.
         found = [hmac.compare_digest(each.strip().encode(), key.encode()) for each in offered]
         return any(found)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what is no HTTP, or of a method that no route has, in the contract's shape."""
+        if self.request_version == self.default_request_version:
+            self.request_version = self.protocol_version  # 0.9 would leave out status and headers
+        status = HTTPStatus(code)
+        self._refuse(status, "BAD_REQUEST", message or status.phrase)
 
     def _refuse(
         self, status: HTTPStatus, code: str, message: str, headers: Mapping[str, str] | None = None

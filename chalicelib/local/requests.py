@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from email.message import Message
 from io import BufferedIOBase
 from typing import Protocol
 
 LINE_MAX = 1_024  # bytes of the line that says how long a chunk is
+_LENGTH = re.compile(r"[0-9]{1,20}")
+_CHUNK_LENGTH = re.compile(rb"[0-9A-Fa-f]{1,16}")  # neither a sign nor 0x (RFC 9112 section 7.1)
 
 
 class BadRequest(Exception):
@@ -29,10 +32,13 @@ def read_body(request: Request, limit: int | None) -> bytes:
 
     Raises: BadRequest, BodyTooLarge.
     """
-    if "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+    coding = request.headers.get("Transfer-Encoding")
+    if coding is not None:
+        if coding.strip().lower() != "chunked":
+            raise BadRequest(f"expected Transfer-Encoding to be chunked, found {coding[:50]!r}")
         return _read_chunks(request.rfile, limit)
     text = request.headers.get("Content-Length", "0")
-    if not text.isdecimal():
+    if not _LENGTH.fullmatch(text):
         raise BadRequest(f"expected Content-Length to be a number, found {text[:50]!r}")
     length = int(text)
     _check(length, limit)
@@ -58,10 +64,9 @@ def _read_chunks(stream: BufferedIOBase, limit: int | None) -> bytes:
 
 def _chunk_length(stream: BufferedIOBase) -> int:
     line = stream.readline(LINE_MAX).partition(b";")[0].strip()
-    try:
-        return int(line, 16)
-    except ValueError as error:
-        raise BadRequest(f"expected the length of a chunk, found {line[:50]!r}") from error
+    if not _CHUNK_LENGTH.fullmatch(line):
+        raise BadRequest(f"expected the length of a chunk, found {line[:50]!r}")
+    return int(line, 16)
 
 
 def _check(length: int, limit: int | None) -> None:

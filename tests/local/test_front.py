@@ -182,12 +182,27 @@ def test_a_path_that_is_no_path_is_refused(front: Front, path: str) -> None:
     assert b'"code": "BAD_REQUEST"' in said
 
 
-def test_what_is_no_http_is_refused_as_json(front: Front) -> None:
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET / HTTP/1.1 and more", 400),
+        (b"\x16\x03\x01 \\", 400),
+        (b'FOO" / HTTP/1.1', 501),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1", 414),
+        (b"PRI * HTTP/2.0", 505),
+    ],
+)
+def test_what_is_no_http_is_refused_in_the_contracts_shape(
+    front: Front, sent: bytes, status: int
+) -> None:
+    """Contract section 1.1: the error body is JSON of code and message, everywhere."""
     with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
-        raw.sendall(b"GET / HTTP/1.1 and more\r\n\r\n")
-        said = raw.makefile("rb").read()
+        raw.sendall(sent + b"\r\n\r\n")
+        head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
 
-    assert b'{"code": "BAD_REQUEST"' in said
+    assert head.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"Content-Type: application/json" in head
+    assert "BAD_REQUEST" == json.loads(body)["code"]
 
 
 def test_before_it_is_open_it_asks_to_come_again() -> None:

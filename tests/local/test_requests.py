@@ -42,7 +42,7 @@ def test_a_body_shorter_than_announced_is_no_request() -> None:
         read_body(Sent(b"abc", Content_Length="4"), limit=10)
 
 
-@pytest.mark.parametrize("length", ["-1", "three", "1e3", ""])
+@pytest.mark.parametrize("length", ["-1", "three", "1e3", "", "9" * 5_000])
 def test_a_length_that_is_no_number_is_no_request(length: str) -> None:
     with pytest.raises(BadRequest, match="Content-Length"):
         read_body(Sent(b"", Content_Length=length), limit=10)
@@ -65,3 +65,20 @@ def test_chunks_over_the_limit_are_refused_with_the_first_that_passes_it() -> No
 def test_broken_chunks_are_no_request(chunks: bytes) -> None:
     with pytest.raises(BadRequest):
         read_body(Sent(chunks, Transfer_Encoding="chunked"), limit=100)
+
+
+@pytest.mark.parametrize("length", [b"-1", b"-5", b"0x3", b"1_0", b"f" * 17])
+def test_a_chunk_of_no_length_is_refused_before_it_is_read(length: bytes) -> None:
+    """A length of -1 would read on until the sender ends, past every limit."""
+    sent = Sent(length + b"\r\nabc\r\n0\r\n\r\n", Transfer_Encoding="chunked")
+
+    with pytest.raises(BadRequest, match="expected the length of a chunk"):
+        read_body(sent, limit=3)
+
+    assert sent.rfile.read().startswith(b"abc")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "gzip, chunked", "xchunked", ""])
+def test_another_transfer_coding_is_no_request(coding: str) -> None:
+    with pytest.raises(BadRequest, match="Transfer-Encoding"):
+        read_body(Sent(b"3\r\nabc\r\n0\r\n\r\n", Transfer_Encoding=coding), limit=3)
