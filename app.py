@@ -16,6 +16,7 @@ from chalicelib.api.gateway import Gateway, serve_the_rest
 from chalicelib.triggers import commands, timers
 from chalicelib.triggers import sweep as sweeper
 
+logs.configure(wiring.operator_settings())  # settings that make no sense stop the start
 app = Gateway("headrace")
 app.register_middleware(logs.invocation, "all")
 

@@ -1,4 +1,4 @@
-"""The outside as the operations see it: a table, queues, schedules, a clock and chance.
+"""The outside as the operations see it: a table, queues, schedules, a clock, chance, a journal.
 
 Each port is small, says nothing of processes or jobs, and has two implementations that pass one
 contract suite: in memory (`tests/fakes.py`) and on AWS (`store/dynamodb.py`, `delivery/sqs.py`,
@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
 
 # What an item's attributes may be; numbers are integers, everything else is text or JSON text.
@@ -266,6 +269,14 @@ class Chance(Protocol):
         """Return a number from 0 up to 1."""
 
 
+class LogMode(StrEnum):
+    """Which HTTP requests leave a line in the log; triggers and faults always do."""
+
+    ALL = "all"
+    ERRORS = "errors"  # those answered by a status of 400 or more
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What an operator may set, by the names of contracts/zenbpm.md section 5.1."""
@@ -277,7 +288,29 @@ class Settings:
     max_active_cap: int = 1_000  # jobManager.maxActiveJobsCap
     max_body_bytes: int = 10_485_760  # httpServer.maxRequestBodyBytes
     cross_dialect: bool = True  # jobs.crossDialect
+    log_mode: LogMode = LogMode.ALL  # httpServer.logMode
+    log_body: bool = False  # httpServer.logBody
     history_time_to_live_s: int = 0  # persistence.instanceHistoryTTL; 0: for ever
+    tracing: bool = False  # tracing.enabled
+    tracing_name: str = "Headrace"  # tracing.name
+    tracing_share: Decimal = Decimal(1)  # tracing.samplerRatio
+
+
+# --- what is told ------------------------------------------------------------------------------
+
+
+class Journal(Protocol):
+    """Who is told what happened, once it is committed: it counts, logs and traces."""
+
+    def tell(self, facts: Sequence[Fact]) -> None:
+        """Take note. What it raises harms nobody, for all that is told stands."""
+
+
+class Silence:
+    """A journal that keeps nothing."""
+
+    def tell(self, facts: Sequence[Fact]) -> None:
+        """Take no note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,3 +323,4 @@ class Ports:
     clock: Clock
     chance: Chance
     settings: Settings = field(default_factory=Settings)
+    journal: Journal = field(default_factory=Silence)

@@ -1,23 +1,26 @@
 """What an operator may set, out of the environment, under ZenBPM's names.
 
-Names, defaults and meanings: contracts/zenbpm.md section 5.1; where that names no variable, ours
-is the key in capitals. A value that makes no sense stops the start, naming key and variable.
+Names, defaults and meanings: docs/configuration.md; where ZenBPM names no variable, ours is the
+key in capitals. A value that makes no sense stops the start, naming key and variable.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
-from typing import TypeVar
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from chalicelib.bpmn import durations
-from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
-from chalicelib.ports import Settings
+from chalicelib.engine.limits import DEFAULT_LIMITS
+from chalicelib.ports import LogMode, Settings
 
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 
-Value = TypeVar("Value")
+NAME_MAX = 100  # characters of the name under which traces are shown
+CLIENT_CAP_MAX = 5_000  # jobs of one client and type: what one item of 400 kB lists easily
 
 _UNITS_NS = {
     "ns": 1,
@@ -40,114 +43,45 @@ class BadSetting(ValueError):
     """A setting makes no sense, so nothing may start."""
 
 
+class Row(NamedTuple):
+    """One setting: its key and its variable, the field that it sets, and how it is read."""
+
+    key: str
+    variable: str
+    field: str
+    parse: Callable[[str], object]
+
+
 def read(environment: Mapping[str, str]) -> Settings:
     """Return the settings. Raises: BadSetting, naming the key and the variable."""
-    setting = _Reader(environment)
-    defaults = Settings()
-    limits = _limits(setting)
-    settings = Settings(
-        limits=limits,
-        default_lock_ms=setting(
-            "jobManager.defaultLockDurationMs",
-            "JOB_MANAGER_DEFAULT_LOCK_DURATION_MS",
-            positive,
-            defaults.default_lock_ms,
-        ),
-        max_lock_ms=setting(
-            "jobManager.maxLockDurationMs",
-            "JOB_MANAGER_MAX_LOCK_DURATION_MS",
-            positive,
-            defaults.max_lock_ms,
-        ),
-        max_body_bytes=setting(
-            "httpServer.maxRequestBodyBytes",
-            "REST_API_MAX_REQUEST_BODY_BYTES",
-            positive,
-            defaults.max_body_bytes,
-        ),
-        cross_dialect=setting(
-            "jobs.crossDialect", "JOBS_CROSS_DIALECT", flag, defaults.cross_dialect
-        ),
-        history_time_to_live_s=setting(
-            "persistence.instanceHistoryTTL",
-            "PERSISTENCE_INSTANCE_HISTORY_TTL",
-            _seconds_to_live,
-            defaults.history_time_to_live_s,
-        ),
-    )
-    setting.at_most(
-        "jobManager.defaultLockDurationMs",
-        settings.default_lock_ms,
-        "jobManager.maxLockDurationMs",
-        settings.max_lock_ms,
-    )
+    limits = replace(DEFAULT_LIMITS, **_fields(LIMITS, environment))
+    settings = replace(Settings(limits=limits), **_fields(ROWS, environment))
+    for key, cap_key in CAPS:
+        value, cap = (_value(settings, _ALL[name].field) for name in (key, cap_key))
+        if value > cap:
+            raise BadSetting(
+                f"{key} ({_ALL[key].variable}) is {value}, which is above "
+                f"{cap_key} ({_ALL[cap_key].variable}), {cap}"
+            )
     return settings
 
 
-def _limits(setting: _Reader) -> Limits:
-    limits = Limits(
-        default_retries=setting(
-            "jobs.defaultRetries", "JOBS_DEFAULT_RETRIES", positive, DEFAULT_LIMITS.default_retries
-        ),
-        max_retries=setting(
-            "jobs.maxRetries", "JOBS_MAX_RETRIES", positive, DEFAULT_LIMITS.max_retries
-        ),
-        default_backoffs=setting(
-            "jobs.defaultRetryBackoff",
-            "JOBS_DEFAULT_RETRY_BACKOFF",
-            durations.parse_retry_policy,
-            DEFAULT_LIMITS.default_backoffs,
-        ),
-        max_backoff=setting(
-            "jobs.maxRetryBackoff",
-            "JOBS_MAX_RETRY_BACKOFF",
-            _positive_duration,
-            DEFAULT_LIMITS.max_backoff,
-        ),
-        max_elements=setting(
-            "cluster.engine.maxElementExecutionCount",
-            "CLUSTER_ENGINE_MAX_ELEMENT_EXECUTION_COUNT",
-            whole,
-            DEFAULT_LIMITS.max_elements,
-        ),
-    )
-    setting.at_most(
-        "jobs.defaultRetries", limits.default_retries, "jobs.maxRetries", limits.max_retries
-    )
-    setting.at_most(
-        "jobs.defaultRetryBackoff",
-        max(limits.default_backoffs),
-        "jobs.maxRetryBackoff",
-        limits.max_backoff,
-    )
-    return limits
+def _fields(rows: Iterable[Row], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that are set; a blank variable sets nothing."""
+    fields: dict[str, Any] = {}
+    for key, variable, field, parse in rows:
+        text = environment.get(variable, "").strip()
+        if text:
+            try:
+                fields[field] = parse(text)
+            except ValueError as error:
+                raise BadSetting(f"{key} ({variable}): {error}") from error
+    return fields
 
 
-class _Reader:
-    """Reads one setting after the other and remembers which variable each key has."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-        self._variables: dict[str, str] = {}
-
-    def __call__(
-        self, key: str, variable: str, parse: Callable[[str], Value], default: Value
-    ) -> Value:
-        self._variables[key] = variable
-        text = self._environment.get(variable, "").strip()
-        if not text:
-            return default
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise BadSetting(f"{key} ({variable}): {error}") from error
-
-    def at_most(self, key: str, value: object, cap_key: str, cap: object) -> None:
-        if value > cap:  # type: ignore[operator]  # two integers or two periods
-            raise BadSetting(
-                f"{key} ({self._variables[key]}) is {value}, which is above "
-                f"{cap_key} ({self._variables[cap_key]}), {cap}"
-            )
+def _value(settings: Settings, field: str) -> Any:
+    value = getattr(settings, field) if field in _FIELDS else getattr(settings.limits, field)
+    return max(value) if isinstance(value, tuple) else value
 
 
 def whole(text: str) -> int:
@@ -162,6 +96,13 @@ def positive(text: str) -> int:
     number = whole(text)
     if number <= 0:
         raise ValueError(f"expected a number above 0, found {number}")
+    return number
+
+
+def _client_cap(text: str) -> int:
+    number = positive(text)
+    if number > CLIENT_CAP_MAX:
+        raise ValueError(f"expected a number of at most {CLIENT_CAP_MAX}, found {number}")
     return number
 
 
@@ -197,3 +138,93 @@ def _positive_duration(text: str) -> timedelta:
     if period <= timedelta(0):
         raise ValueError(f"expected a duration above zero, found {text[:50]!r}")
     return period
+
+
+def _log_mode(text: str) -> LogMode:
+    if text.lower() not in set(LogMode):
+        raise ValueError(f"expected {', '.join(LogMode)}, found {text[:50]!r}")
+    return LogMode(text.lower())
+
+
+def _name(text: str) -> str:
+    if len(text) > NAME_MAX:
+        raise ValueError(f"expected at most {NAME_MAX} characters, found {len(text)}")
+    return text
+
+
+def _share(text: str) -> Decimal:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or Decimal(text) > 1:
+        raise ValueError(f"expected a number from 0 to 1, found {text[:50]!r}")
+    return Decimal(text)
+
+
+LIMITS = (
+    Row("jobs.defaultRetries", "JOBS_DEFAULT_RETRIES", "default_retries", positive),
+    Row("jobs.maxRetries", "JOBS_MAX_RETRIES", "max_retries", positive),
+    Row(
+        "jobs.defaultRetryBackoff",
+        "JOBS_DEFAULT_RETRY_BACKOFF",
+        "default_backoffs",
+        durations.parse_retry_policy,
+    ),
+    Row("jobs.maxRetryBackoff", "JOBS_MAX_RETRY_BACKOFF", "max_backoff", _positive_duration),
+    Row(
+        "cluster.engine.maxElementExecutionCount",
+        "CLUSTER_ENGINE_MAX_ELEMENT_EXECUTION_COUNT",
+        "max_elements",
+        whole,
+    ),
+)
+ROWS = (
+    Row(
+        "jobManager.defaultLockDurationMs",
+        "JOB_MANAGER_DEFAULT_LOCK_DURATION_MS",
+        "default_lock_ms",
+        positive,
+    ),
+    Row(
+        "jobManager.maxLockDurationMs",
+        "JOB_MANAGER_MAX_LOCK_DURATION_MS",
+        "max_lock_ms",
+        positive,
+    ),
+    Row(
+        "jobManager.defaultMaxActiveJobs",
+        "JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS",
+        "default_max_active",
+        positive,
+    ),
+    Row(
+        "jobManager.maxActiveJobsCap",
+        "JOB_MANAGER_MAX_ACTIVE_JOBS_CAP",
+        "max_active_cap",
+        _client_cap,
+    ),
+    Row(
+        "httpServer.maxRequestBodyBytes",
+        "REST_API_MAX_REQUEST_BODY_BYTES",
+        "max_body_bytes",
+        positive,
+    ),
+    Row("httpServer.logMode", "REST_API_LOG_MODE", "log_mode", _log_mode),
+    Row("httpServer.logBody", "REST_API_LOG_BODY", "log_body", flag),
+    Row("jobs.crossDialect", "JOBS_CROSS_DIALECT", "cross_dialect", flag),
+    Row(
+        "persistence.instanceHistoryTTL",
+        "PERSISTENCE_INSTANCE_HISTORY_TTL",
+        "history_time_to_live_s",
+        _seconds_to_live,
+    ),
+    Row("tracing.enabled", "TRACING_ENABLED", "tracing", flag),
+    Row("tracing.name", "TRACING_APP_NAME", "tracing_name", _name),
+    Row("tracing.samplerRatio", "TRACING_SAMPLER_RATIO", "tracing_share", _share),
+)
+# No default may be above its cap.
+CAPS = (
+    ("jobManager.defaultLockDurationMs", "jobManager.maxLockDurationMs"),
+    ("jobManager.defaultMaxActiveJobs", "jobManager.maxActiveJobsCap"),
+    ("jobs.defaultRetries", "jobs.maxRetries"),
+    ("jobs.defaultRetryBackoff", "jobs.maxRetryBackoff"),
+)
+_ALL = {row.key: row for row in (*ROWS, *LIMITS)}
+_FIELDS = {row.field for row in ROWS}

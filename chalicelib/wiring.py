@@ -12,12 +12,12 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from chalicelib import settings
+from chalicelib import logs, settings
 from chalicelib.delivery import horizon
-from chalicelib.ports import HISTORY, LIVE, Ports
+from chalicelib.ports import HISTORY, LIVE, Journal, Ports, Settings
 from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
 READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
+FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
 CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
 
 _making = threading.RLock()
@@ -84,6 +85,11 @@ class LazyClient:
 clock = SystemClock()
 
 
+def operator_settings() -> Settings:
+    """Return what the operator set. Raises: BadSetting: then nothing may start."""
+    return settings.read(os.environ)
+
+
 def ports() -> Ports:
     """Return the bundle of all ports on AWS, as the environment names its parts."""
     with _making:
@@ -97,6 +103,7 @@ def _ports() -> Ports:
     from chalicelib.store.dynamodb import DynamoTable  # noqa: PLC0415
 
     horizon.check_horizon()
+    chosen = operator_settings()
     queue_prefix = named("HEADRACE_QUEUE_PREFIX")
     return Ports(
         table=DynamoTable(
@@ -112,8 +119,25 @@ def _ports() -> Ports:
         ),
         clock=clock,
         chance=SystemChance(),
-        settings=settings.read(os.environ),
+        settings=chosen,
+        journal=_journal(chosen),
     )
+
+
+def _journal(chosen: Settings) -> Journal:
+    """Return who is told what happened: on the laptop there are lines only, to standard error."""
+    from chalicelib.telemetry import metrics, xray  # noqa: PLC0415
+    from chalicelib.telemetry.journal import LinesAndMore  # noqa: PLC0415
+
+    stage, daemon = named("HEADRACE_TABLE"), os.environ.get(xray.DAEMON, "")
+    journal = LinesAndMore()
+    if FUNCTION in os.environ:
+        journal.write = partial(metrics.write, service=stage)
+    if chosen.tracing and daemon:
+        send = xray.to_daemon(daemon)
+        journal.send = xray.XRay(chosen, partial(secrets.token_hex, 8), send)
+    logs.at_end(journal.flush)
+    return journal
 
 
 def named(variable: str) -> str:

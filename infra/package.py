@@ -22,6 +22,7 @@ from chalice.deploy import appgraph, deployer, packager, swagger
 from chalice.package import PackageOptions, ResourceBuilder, SAMTemplateGenerator
 from chalice.utils import UI, OSUtils
 
+from chalicelib import settings
 from infra import template
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,8 +31,22 @@ CODE = "./deployment.zip"  # where Chalice's template says that the code is
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same source makes the same zip
 
 
+def configured() -> dict[str, str]:
+    """Return the variables that `.chalice/config.json` gives every function.
+
+    Raises: BadSetting if one of them makes no sense.
+    """
+    variables: dict[str, str] = _config().environment_variables
+    settings.read(variables)
+    return variables
+
+
 def build_template() -> dict[str, Any]:
-    """Return the whole template, its code at `CODE`, without making the zip."""
+    """Return the whole template, its code at `CODE`, without making the zip.
+
+    Raises: BadSetting if a setting makes no sense: what cannot start is not deployed.
+    """
+    configured()
     config = _config()
     steps = [
         deployer.InjectDefaults(),

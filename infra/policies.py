@@ -34,7 +34,7 @@ _MAKE = ("sqs:CreateQueue", "sqs:GetQueueAttributes")
 
 def statements(function: str) -> list[Statement]:
     """Return the policy statements of a function, by its name in the template."""
-    return [*_STATEMENTS[function](), _logs(function)]
+    return [*_STATEMENTS[function](), _logs(function), _traces()]
 
 
 def _turns() -> list[Statement]:
@@ -119,6 +119,12 @@ def _pass_schedule_role() -> Statement:
 def _logs(function: str) -> Statement:
     group = f"log-group:/aws/lambda/{names.FUNCTION_NAMES[function]}:*"
     return _allow(("logs:CreateLogStream", "logs:PutLogEvents"), arn("logs", group))
+
+
+def _traces() -> Statement:
+    """Let the daemon beside a function send its traces, which X-Ray knows no narrower right for."""
+    actions = ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]
+    return {"Effect": "Allow", "Action": actions, "Resource": "*"}
 
 
 def _allow(actions: tuple[str, ...], *resources: dict[str, Any]) -> Statement:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from chalicelib import settings
-from chalicelib.ports import Settings
-from chalicelib.settings import BadSetting
+from chalicelib.ports import LogMode, Settings
+from chalicelib.settings import BadSetting, Row
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_without_variables_the_defaults_hold() -> None:
@@ -34,11 +37,25 @@ def test_every_variable_is_read() -> None:
             "JOBS_DEFAULT_RETRY_BACKOFF": "PT1S,PT3S",
             "JOBS_MAX_RETRY_BACKOFF": "PT1H",
             "CLUSTER_ENGINE_MAX_ELEMENT_EXECUTION_COUNT": "0",
+            "JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS": "2",
+            "JOB_MANAGER_MAX_ACTIVE_JOBS_CAP": "5",
+            "REST_API_LOG_MODE": "Errors",
+            "REST_API_LOG_BODY": "TRUE",
+            "TRACING_ENABLED": "true",
+            "TRACING_APP_NAME": "orders",
+            "TRACING_SAMPLER_RATIO": "0.25",
         }
     )
 
     assert (1000, 2000, 1024) == (read.default_lock_ms, read.max_lock_ms, read.max_body_bytes)
     assert (False, 32 * 3600) == (read.cross_dialect, read.history_time_to_live_s)
+    assert (2, 5) == (read.default_max_active, read.max_active_cap)
+    assert (LogMode.ERRORS, True) == (read.log_mode, read.log_body)
+    assert (True, "orders", Decimal("0.25")) == (
+        read.tracing,
+        read.tracing_name,
+        read.tracing_share,
+    )
     limits = read.limits
     assert (3, 7, 0) == (limits.default_retries, limits.max_retries, limits.max_elements)
     assert (timedelta(seconds=1), timedelta(seconds=3)) == limits.default_backoffs
@@ -55,6 +72,14 @@ def test_every_variable_is_read() -> None:
         ("JOBS_DEFAULT_RETRIES", "101", r"jobs.defaultRetries \(JOBS_DEFAULT_RETRIES\) is 101"),
         ("JOBS_DEFAULT_RETRY_BACKOFF", "soon", "jobs.defaultRetryBackoff"),
         ("JOBS_DEFAULT_RETRY_BACKOFF", "PT25H", "above jobs.maxRetryBackoff"),
+        ("JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS", "0", "jobManager.defaultMaxActiveJobs"),
+        ("JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS", "1001", "above jobManager.maxActiveJobsCap"),
+        ("JOB_MANAGER_MAX_ACTIVE_JOBS_CAP", "5001", "at most 5000, found 5001"),
+        ("REST_API_LOG_MODE", "some", "httpServer.logMode .* expected all, errors, off"),
+        ("REST_API_LOG_BODY", "1", "expected true or false"),
+        ("TRACING_SAMPLER_RATIO", "1.5", "expected a number from 0 to 1"),
+        ("TRACING_SAMPLER_RATIO", "-1", "expected a number from 0 to 1"),
+        ("TRACING_APP_NAME", "x" * 101, "expected at most 100 characters"),
         ("JOBS_MAX_RETRY_BACKOFF", "PT0S", "expected a duration above zero"),
         ("JOBS_CROSS_DIALECT", "maybe", "expected true or false"),
         ("PERSISTENCE_INSTANCE_HISTORY_TTL", "1 day", "expected a time to live such as 1d8h"),
@@ -92,7 +117,17 @@ def test_what_is_no_time_to_live_is_refused(text: str) -> None:
         settings.time_to_live(text)
 
 
+@pytest.mark.parametrize("row", [*settings.ROWS, *settings.LIMITS], ids=lambda row: row.key)
+def test_every_setting_is_on_the_page_with_its_variable_and_its_default(row: Row) -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| {row.key} |")]
+    _, _, variable, default, *_ = (cell.strip() for cell in line.split("|"))
+
+    assert f"`{row.variable}`" == variable
+    assert Settings() == settings.read({row.variable: default})
+
+
 def test_the_version_is_that_of_the_package() -> None:
-    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
     assert project["project"]["version"] == settings.VERSION

@@ -24,11 +24,12 @@ from chalicelib.engine.commands import (
     ResolveIncident,
 )
 from chalicelib.engine.effects import Send
+from chalicelib.engine.facts import facts_of
 from chalicelib.engine.state import Instance
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected, TooLarge
 from chalicelib.operations import decisions
-from chalicelib.operations.attempts import attempts, unfailing
+from chalicelib.operations.attempts import attempts, tell, unfailing
 from chalicelib.operations.repeats import done_before
 from chalicelib.ports import Ports, Put
 from chalicelib.store import definitions, instances, marks
@@ -74,6 +75,7 @@ def start_once(
         turn = decisions.decide_start(ports, definition.process, command)
         _promise(ports, turn)
         if instances.commit(ports.table, turn, _mark(ports, once, turn)):
+            tell(ports, facts_of(turn, command))
             return _run_inline(ports, turn)
     raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
 
@@ -114,6 +116,7 @@ def _take_turn(
         is_done = decision.turn.done and decision.refusal is None
         mark = _mark(ports, once, decision.turn) if is_done else None
         if instances.commit(ports.table, decision.turn, mark):
+            tell(ports, facts_of(decision.turn, command))
             if decision.refusal is not None:
                 raise decision.refusal
             return decision.turn

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sized
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from datetime import datetime
 
 from chalicelib.delivery.horizon import DEADLINE
+from chalicelib.engine.facts import Fact
 from chalicelib.errors import Conflict
 from chalicelib.ports import Ports
 
@@ -30,6 +31,12 @@ def attempts(ports: Ports, until: datetime | None = None) -> Iterator[int]:
             return
         ports.clock.sleep(ports.chance.share() * pause_s)
         number, pause_s = number + 1, min(2 * pause_s, PAUSE_MAX_S)
+
+
+def tell(ports: Ports, facts: Iterable[Fact]) -> None:
+    """Tell what is committed; that it could not be told does not undo it."""
+    with unfailing("what happened is told to nobody"):
+        ports.journal.tell(tuple(facts))
 
 
 @contextmanager

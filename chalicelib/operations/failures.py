@@ -14,12 +14,13 @@ from chalicelib.delivery import bells
 from chalicelib.delivery.promise import promise_in_time
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import FailJob
+from chalicelib.engine.facts import JobRetried
 from chalicelib.engine.failures import Exhausting, Repeated, Retried, Thrown, judge
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Job
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.operations.advance import advance
-from chalicelib.operations.attempts import attempts
+from chalicelib.operations.attempts import attempts, tell
 from chalicelib.operations.repeats import done_before
 from chalicelib.ports import Ports, Put, Written
 from chalicelib.store import blocks, failures, jobs, marks
@@ -109,4 +110,7 @@ def _record(ports: Ports, job: Job, judged: Retried, once: Once | None) -> bool:
         token=ports.chance.id(),
         mark=None if once is None else _mark(ports, job, once),
     )
-    return isinstance(result, Job)
+    if not isinstance(result, Job):
+        return False
+    tell(ports, [JobRetried(result, judged.failure.failed_at)])
+    return True

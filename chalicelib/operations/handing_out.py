@@ -20,8 +20,10 @@ from chalicelib.delivery.horizon import EARLY_DELAY_S, LOOKS_AGAIN_S
 from chalicelib.delivery.later import Later
 from chalicelib.delivery.promise import is_fresh, promise_in_time
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.engine.facts import JobHandedOut
 from chalicelib.engine.state import Job
 from chalicelib.errors import Rejected
+from chalicelib.operations.attempts import tell
 from chalicelib.ports import Ports, Received
 from chalicelib.store import instances, jobs
 from chalicelib.store.jobs import Lock, Lost
@@ -164,7 +166,11 @@ class Grant:
 
     def claim(self, ports: Ports, job: Job) -> Job | Lost:
         """Claim a job by one conditional update: the ring that was read becomes the next one."""
-        return jobs.claim(ports.table, job, self.lock, now=self.now)
+        claimed = jobs.claim(ports.table, job, self.lock, now=self.now)
+        if isinstance(claimed, Job):
+            latency = self.now - (job.ring_at or job.created_at)
+            tell(ports, [JobHandedOut(claimed, max(latency, timedelta(0)))])
+        return claimed
 
 
 def grant_locks(ports: Ports, wanted: Sequence[Job], claimant: Claimant) -> Grant:

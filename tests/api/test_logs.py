@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +14,12 @@ import pytest
 
 from app import app
 from chalicelib import logs, wiring
-from chalicelib.ports import Item, ItemKey, Ports
+from chalicelib.ports import Item, ItemKey, LogMode, Ports, Settings
+from chalicelib.telemetry.journal import LinesAndMore
 from tests.api.client import Client, LambdaContext
 from tests.api.driver import activate, create, one_task
 from tests.fakes.table import MemoryTable
+from tests.house.source import ROOT
 
 
 @pytest.fixture
@@ -32,6 +36,16 @@ def lines() -> Iterator[list[dict[str, Any]]]:
     logger.addHandler(collector)
     yield written
     logger.removeHandler(collector)
+
+
+Choose = Callable[[Settings], None]
+
+
+@pytest.fixture
+def chosen() -> Iterator[Choose]:
+    """Let an operator's settings count for one test."""
+    yield logs.configure
+    logs.configure(Settings())
 
 
 def test_a_request_has_one_line(ports: Ports, lines: list[dict[str, Any]]) -> None:
@@ -85,6 +99,70 @@ def test_a_fault_has_a_line_of_its_own_with_its_trace(
         fault["job_key"],
     )
     assert ("invocation", 500) == (line["message"], line["status"])
+
+
+def test_every_line_of_a_request_carries_what_it_is_about(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch, lines: list[dict[str, Any]]
+) -> None:
+    telling = replace(ports, journal=LinesAndMore())
+    monkeypatch.setattr(wiring, "ports", lambda: telling)
+    client = Client(app)
+    instance_key = create(client, one_task(definition='retries="2"'))
+    (job,) = activate(client)
+    lines.clear()
+    client.post(f"/v1/jobs/{job['key']}/fail", {"message": "secret"})
+    client.post(f"/v1/jobs/{job['key']}/complete", {})
+
+    assert ["WARNING", "INFO", "INFO"] == [line["level"] for line in lines]
+    for line in lines:
+        assert {
+            "request_id": "request-1",
+            "instance_key": instance_key,
+            "job_key": job["key"],
+            "element_id": "task",
+        }.items() <= line.items()
+
+
+@pytest.mark.parametrize(
+    ("mode", "statuses"),
+    [(LogMode.ALL, [200, 404]), (LogMode.ERRORS, [404]), (LogMode.OFF, [])],
+)
+def test_an_operator_chooses_which_requests_have_a_line(
+    ports: Ports, chosen: Choose, lines: list[dict[str, Any]], mode: LogMode, statuses: list[int]
+) -> None:
+    chosen(Settings(log_mode=mode))
+
+    Client(app).get("/v1/jobs")
+    Client(app).get("/v1/jobs/77")
+
+    assert statuses == [line["status"] for line in lines]
+
+
+def test_bodies_are_logged_if_asked_for_but_never_variables(
+    ports: Ports, chosen: Choose, lines: list[dict[str, Any]]
+) -> None:
+    chosen(Settings(log_body=True))
+    client = Client(app)
+    create(client, one_task(), {"card": "secret"})
+
+    deployed, created = lines
+    assert f"{len(one_task())} bytes" == deployed["body"]
+    assert '"variables":"not logged"' in created["body"]
+    assert "secret" not in json.dumps(lines)
+
+
+def test_what_a_module_logs_before_the_first_line_has_its_form() -> None:
+    script = (
+        "import logging, app\n"
+        "logging.getLogger('chalicelib.operations').warning('early', extra={'job_key': 7})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    line = json.loads(done.stderr)
+    assert ("WARNING", "early", 7) == (line["level"], line["message"], line["job_key"])
+    assert "" == done.stdout
 
 
 def test_a_trigger_has_a_line_that_counts_its_records(

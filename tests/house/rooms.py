@@ -53,9 +53,10 @@ ROOMS: dict[str, Room] = {
     "api": _room(*_SHELL, *_OUTER, packages=("chalice",)),
     "triggers": _room(*_SHELL, *_OUTER),
     "settings": _room(*_CORE),
-    "logs": _room("errors", "json_text", packages=("aws_lambda_powertools",)),
+    "logs": _room("errors", "json_text", "ports", packages=("aws_lambda_powertools",)),
+    "telemetry": _room(*_CORE, "logs", packages=("aws_lambda_powertools",)),
     "wiring": _room(
-        *_CORE, "store", "delivery", "settings", "logs", packages=("boto3", "botocore")
+        *_CORE, "store", "delivery", "settings", "logs", "telemetry", packages=("boto3", "botocore")
     ),
     "local": _room(
         *_SHELL,

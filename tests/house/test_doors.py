@@ -15,6 +15,7 @@ NOT_LOADED = (
     "aws_lambda_powertools",
     "boto3",
     "botocore",
+    "chalicelib.telemetry",
     "hypercorn",
     "infra",
     "lxml",

@@ -58,6 +58,7 @@ def claim_job(job_key: str) -> Response:
     ports = wiring.ports()
     claimant = _claimant(ports, body["clientId"], body)
     job = claims.claim_by_key(ports, key, claimant, body.get("bell"))
+    logs.about(job_type=job.type, instance_key=job.instance_key, element_id=job.element_id)
     return http.answer(200, shapes.DELIVERED_JOB.write(job))
 
 
