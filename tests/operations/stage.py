@@ -10,7 +10,8 @@ from typing import Any
 from chalicelib.delivery import commands, timers
 from chalicelib.delivery.promise import job_queue
 from chalicelib.engine.commands import CompleteJob, CreateInstance, FailJob
-from chalicelib.engine.state import Instance, InstanceState, Job
+from chalicelib.engine.state import Instance, InstanceState, Job, RecordKey, Variables
+from chalicelib.json_text import JsonObject
 from chalicelib.operations import claims
 from chalicelib.operations.advance import advance, start
 from chalicelib.operations.claims import Activation
@@ -117,6 +118,11 @@ class Stage:
         instance = instances.load(self.table, key, None)
         assert instance is not None
         return instance
+
+    def variables(self, key: int) -> JsonObject:
+        """Return the variables of an instance's own scope."""
+        record = self.instance(key).records.get(RecordKey(Variables, key))
+        return record.values if isinstance(record, Variables) else {}
 
     def state(self, key: int) -> InstanceState:
         """Return the state of an instance."""
