@@ -91,6 +91,18 @@ def _parser() -> argparse.ArgumentParser:
     _place(queue)
     queue.set_defaults(command=_queue)
 
+    incidents = commands.add_parser("incidents", help="list what waits for an operator")
+    incidents.add_argument("--process", metavar="ID", help="of this process only")
+    _place(incidents)
+    incidents.set_defaults(command=_incidents)
+
+    resolve = commands.add_parser("resolve", help="let what an incident stopped try again")
+    resolve.add_argument("incidents", nargs="+", type=int, metavar="INCIDENT", help="its key")
+    resolve.add_argument("--retries", type=int, metavar="N", help="of the job that waits")
+    resolve.add_argument("--variables", default="{}", metavar="JSON", help="to set before")
+    _place(resolve)
+    resolve.set_defaults(command=_resolve)
+
     release = commands.add_parser("release-holds", help="free jobs that are held without an end")
     _place(release)
     release.set_defaults(command=_release_holds)
@@ -160,6 +172,24 @@ def _queue(options: argparse.Namespace) -> int:
     name = promise.job_queue(ports, bells.BPMN, options.type, Profile.ZENBPM)
     print(ports.queues.ensure(name))  # noqa: T201
     return 0
+
+
+def _incidents(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.local import operate  # noqa: PLC0415
+
+    _attach(options)
+    return operate.show_incidents(wiring.ports(), options.process)
+
+
+def _resolve(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.local import operate, run  # noqa: PLC0415
+    from chalicelib.operations.incidents import Mended  # noqa: PLC0415
+
+    mended = Mended(retries=options.retries, variables=run.json_object(options.variables))
+    _attach(options)
+    return operate.resolve_incidents(wiring.ports(), options.incidents, mended)
 
 
 def _release_holds(options: argparse.Namespace) -> int:

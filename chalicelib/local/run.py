@@ -22,7 +22,7 @@ class BadInput(Exception):
 
 def run(file: Path, variables: str, url: str | None, timeout_s: float) -> int:
     """Deploy the file and run one instance; return 0 if it completed. Raises: BadInput."""
-    xml, start = _read(file), _object(variables)
+    xml, start = _read(file), json_object(variables)
     try:
         names = paths.names_of(xml)
     except Rejected as error:
@@ -101,7 +101,8 @@ def _read(file: Path) -> bytes:
         raise BadInput(f"{file}: {error.strerror}") from error
 
 
-def _object(text: str) -> JsonObject:
+def json_object(text: str) -> JsonObject:
+    """Read what `--variables` was given. Raises: BadInput if it is no JSON object."""
     try:
         value = json_text.loads(text)
     except ValueError as error:

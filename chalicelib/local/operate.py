@@ -1,0 +1,63 @@
+"""`headrace incidents` and `headrace resolve`: what waits for an operator, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chalicelib.errors import Conflict, Rejected
+from chalicelib.local.terminal import columns, say, warn
+from chalicelib.operations import incidents
+from chalicelib.operations.incidents import Mended
+from chalicelib.ports import Ports
+from chalicelib.store.incidents import OpenIncident
+from chalicelib.store.lists import Cut, Listed
+
+SHOWN_MAX = 1_000  # incidents of one listing
+MESSAGE_MAX = 100  # characters of an incident's message in one line
+HEAD = ("incident", "process", "instance", "element", "job", "since", "message")
+
+
+def show_incidents(ports: Ports, bpmn_process_id: str | None) -> int:
+    """Print the open incidents, the newest first; return 0."""
+    listed = incidents.get_open_incidents(ports, bpmn_process_id, Cut(size=SHOWN_MAX))
+    for line in _lines(listed):
+        say(line)
+    return 0
+
+
+def resolve_incidents(ports: Ports, keys: Sequence[int], mended: Mended) -> int:
+    """Resolve incidents one after the other, and print what came of each; 1 if any stays open."""
+    left = 0
+    for key in keys:
+        try:
+            incidents.resolve_incident(ports, key, mended)
+        except (Rejected, Conflict) as error:
+            left += 1
+            warn(f"{key}  {error}")
+        else:
+            say(f"{key}  resolved")
+    return 1 if left else 0
+
+
+def _lines(listed: Listed[OpenIncident]) -> Iterator[str]:
+    if not listed.items:
+        yield "no open incidents"
+        return
+    yield from columns([HEAD, *map(_row, listed.items)])
+    more = listed.total - len(listed.items)
+    if more > 0 or listed.is_floor:
+        yield f"and {'at least ' if listed.is_floor else ''}{max(more, 0)} more"
+
+
+def _row(found: OpenIncident) -> tuple[str, ...]:
+    incident, root = found.incident, found.root
+    message = " ".join(incident.message.split())
+    return (
+        str(incident.key),
+        root.bpmn_process_id,
+        str(root.key),
+        incident.element_id,
+        "" if incident.job_key is None else str(incident.job_key),
+        incident.created_at.isoformat(timespec="seconds"),
+        message if len(message) <= MESSAGE_MAX else f"{message[: MESSAGE_MAX - 1]}…",
+    )
