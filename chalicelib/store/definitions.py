@@ -16,7 +16,7 @@ from datetime import datetime
 
 from chalicelib import bpmn
 from chalicelib.bpmn import codec
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import NAME_MAX, Process
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Profile
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
@@ -155,6 +155,8 @@ def xml(store: Table, key: int) -> bytes | None:
 
 def latest(store: Table, process_id: str, profile: Profile) -> Definition | None:
     """Return the latest version of a process, read consistently."""
+    if len(process_id) > NAME_MAX:  # nobody deployed it, and DynamoDB has no key of that length
+        return None
     pointer = store.get(table.latest_key(profile.value, process_id))
     return None if pointer is None else get(store, int(str(pointer["definition_key"])))
 

@@ -80,6 +80,16 @@ def test_a_key_or_id_that_nobody_deployed_is_none(store: MemoryTable) -> None:
     assert [] == definitions.list_all(store)
 
 
+def test_an_id_longer_than_any_is_none_without_a_look() -> None:
+    """Contract section 1.4: an unknown process is 404; DynamoDB refuses such a key."""
+
+    class Unread(MemoryTable):
+        def get(self, key: ItemKey) -> Item | None:
+            raise AssertionError(f"expected no look at {key}")
+
+    assert definitions.latest(Unread(), "x" * 251, ZENBPM) is None
+
+
 def test_a_definition_is_read_once(store: MemoryTable) -> None:
     (info,) = deploy(store).definitions
     first = definitions.get(store, info.key)
