@@ -6,6 +6,7 @@ from chalice.app import Chalice
 
 from chalicelib.api.zenbpm import (
     definitions,
+    document,
     errors,
     hand_out,
     incidents,
@@ -16,14 +17,13 @@ from chalicelib.api.zenbpm import (
     system,
 )
 
-PREFIX = "/v1"
-PARTS = (definitions, instances, jobs, hand_out, incidents, statistics, subscriptions)
+PARTS = (definitions, instances, jobs, hand_out, incidents, statistics, subscriptions, document)
 
 
 def register(app: Chalice) -> None:
     """Register every route of the dialect."""
     for part in PARTS:
-        app.register_blueprint(part.routes, url_prefix=PREFIX)
+        app.register_blueprint(part.routes, url_prefix=document.PREFIX)
     app.register_blueprint(system.routes, url_prefix="/system")
 
 

@@ -7,6 +7,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, pages, shapes, uploads
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import definitions
@@ -29,6 +30,12 @@ routes = Blueprint(__name__)
 
 @routes.route("/process-definitions", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "createProcessDefinition",
+    answers={200: shapes.DEPLOYED, 201: shapes.DEPLOYED},
+    refusals=(400, 413, 415),
+    upload=(*uploads.RAW, uploads.FORM),
+)
 def create_process_definition() -> Response:
     """createProcessDefinition: 201, or 200 if the latest says the same; 400, 413, 415."""
     xml = uploads.uploaded(routes.current_request)
@@ -40,6 +47,12 @@ def create_process_definition() -> Response:
 
 @routes.route("/process-definitions", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessDefinitions",
+    query=shapes.DEFINITIONS_QUERY,
+    answers={200: shapes.DEFINITION_PAGE},
+    refusals=(400, 413),
+)
 def get_process_definitions() -> Response:
     """getProcessDefinitions: 200 and a page; 400."""
     asked = http.query(routes.current_request, shapes.DEFINITIONS_QUERY)
@@ -55,6 +68,12 @@ def get_process_definitions() -> Response:
 
 @routes.route("/process-definitions/{process_definition_key}", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessDefinition",
+    path={"process_definition_key": shapes.DEFINITION_KEY},
+    answers={200: shapes.DEFINITION_DETAIL},
+    refusals=(400, 404, 413),
+)
 def get_process_definition(process_definition_key: str) -> Response:
     """getProcessDefinition: 200 with the XML; 400 for keys below 1, 404."""
     key = http.path_key(process_definition_key, "processDefinitionKey", shapes.DEFINITION_KEY)

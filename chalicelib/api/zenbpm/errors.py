@@ -63,7 +63,7 @@ def _worded(
 
 
 # Further members that a refusal may carry, by the name the operation gives them.
-_DETAILS: Mapping[str, tuple[str, Type]] = {
+DETAILS: Mapping[str, tuple[str, Type]] = {
     "reason": ("reason", Text()),
     "owner": ("clientId", Text()),
     "until": ("until", Moment()),
@@ -72,7 +72,7 @@ _DETAILS: Mapping[str, tuple[str, Type]] = {
 
 def _detailed(details: Mapping[str, object]) -> JsonObject:
     return {
-        _DETAILS[name][0]: _DETAILS[name][1].write(value)
+        DETAILS[name][0]: DETAILS[name][1].write(value)
         for name, value in details.items()
-        if value is not None and name in _DETAILS
+        if value is not None and name in DETAILS
     }

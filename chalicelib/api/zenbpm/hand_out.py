@@ -15,6 +15,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, shapes
 from chalicelib.operations import claims, client_caps
 from chalicelib.operations.claims import Activation
@@ -27,6 +28,12 @@ routes = Blueprint(__name__)
 
 @routes.route("/jobs/activate", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "activateJobs",
+    body=shapes.ACTIVATE_JOBS,
+    answers={200: shapes.ACTIVATED},
+    refusals=(400, 413, 415),
+)
 def activate_jobs() -> Response:
     """activateJobs: 200 with up to `maxJobs` jobs, perhaps none; 400, also unknown members.
 
@@ -50,6 +57,12 @@ def activate_jobs() -> Response:
 
 @routes.route("/jobs/{job_key}/claim", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "claimJob",
+    body=shapes.CLAIM_JOB,
+    answers={200: shapes.DELIVERED_JOB},
+    refusals=(400, 404, 409, 413, 415),
+)
 def claim_job(job_key: str) -> Response:
     """claimJob: 200 and the job; 400, 404, 409 with a reason: held, waiting, early or ended."""
     key = http.path_key(job_key, "jobKey")

@@ -7,6 +7,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, job_shapes
 from chalicelib.operations import incidents
 from chalicelib.operations.incidents import Mended
@@ -16,6 +17,13 @@ routes = Blueprint(__name__)
 
 @routes.route("/incidents/{incident_key}/resolve", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "resolveIncident",
+    body=job_shapes.RESOLVE_INCIDENT,
+    is_body_optional=True,
+    answers={201: None},
+    refusals=(400, 404, 409, 413, 415),
+)
 def resolve_incident(incident_key: str) -> Response:
     """resolveIncident: 201 and no body, with or without one in the request; 400, 404, 409."""
     key = http.path_key(incident_key, "incidentKey")

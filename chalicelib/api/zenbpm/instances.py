@@ -11,6 +11,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, instance_shapes, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.api.zenbpm.views import (
@@ -46,6 +47,13 @@ routes = Blueprint(__name__)
 
 @routes.route("/process-instances", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "createProcessInstance",
+    headers={repeats.HEADER: repeats.KEY},
+    body=shapes.CREATE_INSTANCE,
+    answers={201: shapes.INSTANCE},
+    refusals=(400, 404, 409, 413, 415),
+)
 def create_process_instance() -> Response:
     """createProcessInstance: 201 and the instance as far as it ran; 400, 404, 409, 413.
 
@@ -68,6 +76,12 @@ def create_process_instance() -> Response:
 
 @routes.route("/process-instances", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessInstances",
+    query=shapes.INSTANCES_QUERY,
+    answers={200: shapes.INSTANCE_PAGE},
+    refusals=(400, 413),
+)
 def get_process_instances() -> Response:
     """getProcessInstances: 200 and a page; 400.
 
@@ -100,6 +114,7 @@ def get_process_instances() -> Response:
 
 @routes.route("/process-instances/{process_instance_key}", content_types=[])
 @errors_as(errors.error)
+@Operation("getProcessInstance", answers={200: shapes.INSTANCE}, refusals=(400, 404))
 def get_process_instance(process_instance_key: str) -> Response:
     """getProcessInstance: 200 and the instance; 404."""
     found = instances.get_process_instance(wiring.ports(), _key(process_instance_key))
@@ -110,6 +125,7 @@ def get_process_instance(process_instance_key: str) -> Response:
     "/process-instances/{process_instance_key}/cancel", methods=["POST"], content_types=[]
 )
 @errors_as(errors.error)
+@Operation("cancelProcessInstance", answers={204: None}, refusals=(400, 404, 409, 413))
 def cancel_process_instance(process_instance_key: str) -> Response:
     """cancelProcessInstance: 204; 404, 409 if it has ended or is a child."""
     instances.cancel_process_instance(wiring.ports(), _key(process_instance_key))
@@ -120,6 +136,12 @@ def cancel_process_instance(process_instance_key: str) -> Response:
     "/process-instances/{process_instance_key}/variables", methods=["PATCH"], content_types=[]
 )
 @errors_as(errors.error)
+@Operation(
+    "updateProcessInstanceVariables",
+    body=shapes.SET_VARIABLES,
+    answers={204: None},
+    refusals=(400, 404, 409, 413, 415),
+)
 def update_process_instance_variables(process_instance_key: str) -> Response:
     """updateProcessInstanceVariables: 204, merged; 400, 404, 409, 413."""
     key = _key(process_instance_key)
@@ -134,6 +156,7 @@ def update_process_instance_variables(process_instance_key: str) -> Response:
     content_types=[],
 )
 @errors_as(errors.error)
+@Operation("deleteProcessInstanceVariable", answers={204: None}, refusals=(400, 404, 409, 413))
 def delete_process_instance_variable(process_instance_key: str, variable_name: str) -> Response:
     """deleteProcessInstanceVariable: 204; 404 for instance or variable, 409."""
     key, name = _key(process_instance_key), http.path_name(variable_name, "variableName")
@@ -143,6 +166,12 @@ def delete_process_instance_variable(process_instance_key: str, variable_name: s
 
 @routes.route("/process-instances/{process_instance_key}/history", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessInstanceHistory",
+    query=shapes.HISTORY_QUERY,
+    answers={200: shapes.HISTORY_PAGE},
+    refusals=(400, 413),
+)
 def get_process_instance_history(process_instance_key: str) -> Response:
     """getProcessInstanceHistory: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.HISTORY_QUERY)
@@ -155,6 +184,12 @@ def get_process_instance_history(process_instance_key: str) -> Response:
 
 @routes.route("/process-instances/{process_instance_key}/incidents", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessInstanceIncidents",
+    query=shapes.INCIDENTS_QUERY,
+    answers={200: shapes.INCIDENT_PAGE},
+    refusals=(400, 413),
+)
 def get_process_instance_incidents(process_instance_key: str) -> Response:
     """getProcessInstanceIncidents: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.INCIDENTS_QUERY)
@@ -167,6 +202,12 @@ def get_process_instance_incidents(process_instance_key: str) -> Response:
 
 @routes.route("/process-instances/{process_instance_key}/child-processes", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getChildProcessInstances",
+    query=instance_shapes.CHILDREN_QUERY,
+    answers={200: shapes.INSTANCE_PAGE},
+    refusals=(400, 413),
+)
 def get_child_process_instances(process_instance_key: str) -> Response:
     """getChildProcessInstances: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, instance_shapes.CHILDREN_QUERY)

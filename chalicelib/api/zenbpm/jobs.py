@@ -7,6 +7,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, job_shapes, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.engine.commands import FailJob
@@ -26,6 +27,9 @@ routes = Blueprint(__name__)
 
 @routes.route("/jobs", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getJobs", query=shapes.JOBS_QUERY, answers={200: shapes.JOB_PARTITIONS}, refusals=(400, 413)
+)
 def get_jobs() -> Response:
     """getJobs: 200 and a page; 400. Nothing is handed out."""
     asked = http.query(routes.current_request, shapes.JOBS_QUERY)
@@ -43,6 +47,12 @@ def get_jobs() -> Response:
 
 @routes.route("/process-instances/{process_instance_key}/jobs", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessInstanceJobs",
+    query=shapes.PAGE_QUERY,
+    answers={200: shapes.JOB_PAGE},
+    refusals=(400, 413),
+)
 def get_process_instance_jobs(process_instance_key: str) -> Response:
     """getProcessInstanceJobs: 200 and a page, empty for a key that names nothing (R15).
 
@@ -56,6 +66,7 @@ def get_process_instance_jobs(process_instance_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}", content_types=[])
 @errors_as(errors.error)
+@Operation("getJob", answers={200: shapes.JOB}, refusals=(400, 404))
 def get_job(job_key: str) -> Response:
     """getJob: 200 and the job; 404."""
     key = _key(job_key)
@@ -64,6 +75,9 @@ def get_job(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/complete", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "completeJob", body=shapes.COMPLETE_JOB, answers={201: None}, refusals=(400, 404, 409, 413, 415)
+)
 def complete_job(job_key: str) -> Response:
     """completeJob: 201 and no body, again for a repeat; 400, 404, 409, 413."""
     key = _key(job_key)
@@ -74,6 +88,13 @@ def complete_job(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/fail", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "failJob",
+    headers={repeats.HEADER: repeats.KEY},
+    body=shapes.FAIL_JOB,
+    answers={204: None},
+    refusals=(400, 404, 409, 413, 415),
+)
 def fail_job(job_key: str) -> Response:
     """failJob: 204; 400, 404, 409, also for an `Idempotency-Key` that came with another body."""
     key = _key(job_key)
@@ -97,6 +118,12 @@ def fail_job(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/extend-lock", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "extendJobLock",
+    body=job_shapes.EXTEND_LOCK,
+    answers={200: job_shapes.LOCK_EXTENDED},
+    refusals=(400, 404, 409, 413, 415),
+)
 def extend_job_lock(job_key: str) -> Response:
     """extendJobLock: 200 and when the lock ends; 400, 404, 409 if it is not the client's."""
     key = _key(job_key)
@@ -108,6 +135,9 @@ def extend_job_lock(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/assign", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "assignJob", body=job_shapes.ASSIGN_JOB, answers={204: None}, refusals=(400, 404, 409, 413, 415)
+)
 def assign_job(job_key: str) -> Response:
     """assignJob: 204, an empty name for nobody; 400, 404, 409 if the job has ended."""
     key = _key(job_key)
@@ -118,6 +148,12 @@ def assign_job(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/retries", methods=["POST"], content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "updateJobRetries",
+    body=job_shapes.SET_RETRIES,
+    answers={204: None},
+    refusals=(400, 404, 409, 413, 415),
+)
 def update_job_retries(job_key: str) -> Response:
     """updateJobRetries: 204; 400 out of bounds, 404, 409 if the job has ended."""
     key = _key(job_key)
@@ -128,6 +164,12 @@ def update_job_retries(job_key: str) -> Response:
 
 @routes.route("/jobs/{job_key}/failures", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getJobFailures",
+    query=shapes.LONG_PAGE_QUERY,
+    answers={200: job_shapes.JOB_FAILURE_PAGE},
+    refusals=(400, 404, 413),
+)
 def get_job_failures(job_key: str) -> Response:
     """getJobFailures: 200 and a page, the newest first, of failures without a code; 400, 404."""
     asked = http.query(routes.current_request, shapes.LONG_PAGE_QUERY)

@@ -7,6 +7,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.schema import Object
 from chalicelib.api.zenbpm import errors, instance_shapes, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
@@ -30,6 +31,12 @@ routes = Blueprint(__name__)
 
 @routes.route("/process-definitions/statistics", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessDefinitionStatistics",
+    query=instance_shapes.DEFINITION_STATISTICS_QUERY,
+    answers={200: instance_shapes.DEFINITION_STATISTICS_PAGE},
+    refusals=(400, 413),
+)
 def get_process_definition_statistics() -> Response:
     """getProcessDefinitionStatistics: 200 and a page of definitions with their instances; 400."""
     asked = http.query(routes.current_request, instance_shapes.DEFINITION_STATISTICS_QUERY)
@@ -46,6 +53,12 @@ def get_process_definition_statistics() -> Response:
 
 @routes.route("/process-definitions/{process_definition_key}/statistics", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessDefinitionElementStatistics",
+    path={"process_definition_key": shapes.DEFINITION_KEY},
+    answers={200: instance_shapes.DEFINITION_ELEMENTS},
+    refusals=(400, 404),
+)
 def get_process_definition_element_statistics(process_definition_key: str) -> Response:
     """getProcessDefinitionElementStatistics: 200; 400 for keys below 1, 404."""
     key = http.path_key(process_definition_key, "processDefinitionKey", shapes.DEFINITION_KEY)
@@ -56,6 +69,12 @@ def get_process_definition_element_statistics(process_definition_key: str) -> Re
 
 @routes.route("/process-instances/{process_instance_key}/statistics", content_types=[])
 @errors_as(errors.error)
+@Operation(
+    "getProcessInstanceElementStatistics",
+    path={"process_instance_key": shapes.DEFINITION_KEY},
+    answers={200: instance_shapes.INSTANCE_ELEMENTS},
+    refusals=(400, 404),
+)
 def get_process_instance_element_statistics(process_instance_key: str) -> Response:
     """getProcessInstanceElementStatistics: 200; 400 for keys below 1, 404."""
     key = http.path_key(process_instance_key, "processInstanceKey", shapes.DEFINITION_KEY)

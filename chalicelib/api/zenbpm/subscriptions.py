@@ -16,6 +16,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.operation import Operation
 from chalicelib.api.schema import Object
 from chalicelib.api.zenbpm import errors, instance_shapes, pages
 from chalicelib.api.zenbpm.pages import Order
@@ -49,6 +50,12 @@ class TimerView:
     "/process-instances/{process_instance_key}/event-subscriptions/timers", content_types=[]
 )
 @errors_as(errors.error)
+@Operation(
+    "getTimerSubscriptions",
+    query=instance_shapes.SUBSCRIPTIONS_QUERY,
+    answers={200: instance_shapes.TIMER_SUBSCRIPTION_PAGE},
+    refusals=(400, 413),
+)
 def get_timer_subscriptions(process_instance_key: str) -> Response:
     """getTimerSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
     asked = _asked(TIMER_STATES)
@@ -64,6 +71,12 @@ def get_timer_subscriptions(process_instance_key: str) -> Response:
     "/process-instances/{process_instance_key}/event-subscriptions/messages", content_types=[]
 )
 @errors_as(errors.error)
+@Operation(
+    "getMessageSubscriptions",
+    query=instance_shapes.SUBSCRIPTIONS_QUERY,
+    answers={200: instance_shapes.MESSAGE_SUBSCRIPTION_PAGE},
+    refusals=(400, 413),
+)
 def get_message_subscriptions(process_instance_key: str) -> Response:
     """getMessageSubscriptions: 200 and an empty page; 400."""
     return _empty(process_instance_key, MESSAGE_STATES, instance_shapes.MESSAGE_SUBSCRIPTION_PAGE)
@@ -73,6 +86,12 @@ def get_message_subscriptions(process_instance_key: str) -> Response:
     "/process-instances/{process_instance_key}/event-subscriptions/errors", content_types=[]
 )
 @errors_as(errors.error)
+@Operation(
+    "getErrorSubscriptions",
+    query=instance_shapes.SUBSCRIPTIONS_QUERY,
+    answers={200: instance_shapes.ERROR_SUBSCRIPTION_PAGE},
+    refusals=(400, 413),
+)
 def get_error_subscriptions(process_instance_key: str) -> Response:
     """getErrorSubscriptions: 200 and an empty page; 400."""
     return _empty(process_instance_key, ERROR_STATES, instance_shapes.ERROR_SUBSCRIPTION_PAGE)

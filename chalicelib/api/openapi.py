@@ -1,0 +1,227 @@
+"""The OpenAPI 3.1 document of a dialect, made of its routes, their operations and their shapes.
+
+Nothing is written down a second time: what the document says of a member is what reads and writes
+it. Source: OpenAPI Specification 3.1.1; JSON Schema 2020-12.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from chalicelib.api.operation import ANYWHERE, Operation, operation_of
+from chalicelib.api.schema import (
+    INT32_MAX,
+    INT64_MAX,
+    Anything,
+    Choice,
+    Flag,
+    ListOf,
+    MapOf,
+    Moment,
+    Object,
+    Period,
+    Text,
+    Type,
+    Whole,
+)
+from chalicelib.json_text import JsonObject
+
+KEY, NAME = Whole(), Text()  # of parameters in paths: those called a key, and the others
+PERIOD = "^ *P(?=.)([0-9]+W)?([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+S)?)? *$"  # rule R114
+WORDS: Mapping[int, str] = {
+    200: "Done",
+    201: "Done",
+    204: "Done",
+    400: "The request is wrong, and nothing changed",
+    404: "The key or id names nothing",
+    409: "What is there forbids it, and nothing changed",
+    413: "Too large a request, or too large an answer",
+    415: "The body is of a media type that is not taken",
+    500: "A fault of the server's; its log says why",
+    503: "Others were first until the deadline passed: repeat",
+}
+
+Routes = Mapping[str, Mapping[str, Any]]  # Chalice's: path, method, entry
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a document is about: the paths under a prefix, and the shape of all their errors."""
+
+    title: str
+    version: str
+    description: str
+    prefix: str
+    error: Object
+    more_of_error: Mapping[str, Type] = field(default_factory=dict)  # members a refusal may have
+
+
+def document(routes: Routes, about: About) -> JsonObject:
+    """Return the document. Raises: ValueError if two shapes of one name are different."""
+    shapes = _Shapes()
+    error = shapes.of(about.error)
+    shapes.add(about.error.name, about.more_of_error)
+    paths: JsonObject = {}
+    for path in sorted(routes):
+        for method, entry in routes[path].items():
+            operation = operation_of(entry.view_function)
+            if operation is not None and path.startswith(f"{about.prefix}/"):
+                shown = _published(path.removeprefix(about.prefix))
+                paths.setdefault(shown, {})[method.lower()] = _operation(
+                    operation, entry.view_function, path, shapes, error
+                )
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": about.title,
+            "version": about.version,
+            "description": about.description,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": ".", "description": "Where this document is"}],
+        "paths": paths,
+        "components": {"schemas": dict(sorted(shapes.schemas.items()))},
+    }
+
+
+def _operation(
+    operation: Operation,
+    view: Callable[..., Any],
+    path: str,
+    shapes: _Shapes,
+    error: JsonObject,
+) -> JsonObject:
+    described = {
+        "operationId": operation.id,
+        "description": " ".join((view.__doc__ or "").split()),
+        "parameters": list(_parameters(operation, path, shapes)),
+        "responses": {
+            str(status): _answer(status, shape, shapes, error)
+            for status, shape in sorted(_statuses(operation).items())
+        },
+    }
+    body = _body(operation, shapes)
+    return described if body is None else {**described, "requestBody": body}
+
+
+def _statuses(operation: Operation) -> dict[int, Type | str | None]:
+    """Return all statuses with the shapes of their bodies; "error" for refusals."""
+    refused: dict[int, Type | str | None] = dict.fromkeys((*operation.refusals, *ANYWHERE), "error")
+    return {**refused, **operation.answers}
+
+
+def _answer(
+    status: int, shape: Type | str | None, shapes: _Shapes, error: JsonObject
+) -> JsonObject:
+    answer: JsonObject = {"description": WORDS[status]}
+    if shape is not None:
+        schema = error if isinstance(shape, str) else shapes.of(shape)
+        answer["content"] = {"application/json": {"schema": schema}}
+    return answer
+
+
+def _body(operation: Operation, shapes: _Shapes) -> JsonObject | None:
+    if operation.upload:
+        content: JsonObject = {media_type: {} for media_type in operation.upload}
+    elif operation.body is not None:
+        content = {"application/json": {"schema": shapes.of(operation.body)}}
+    else:
+        return None
+    return {"required": not operation.is_body_optional, "content": content}
+
+
+def _parameters(operation: Operation, path: str, shapes: _Shapes) -> Iterator[JsonObject]:
+    for variable in re.findall(r"{(\w+)}", path):
+        kind = operation.path.get(variable, KEY if variable.endswith("_key") else NAME)
+        yield {
+            "name": camel_case(variable),
+            "in": "path",
+            "required": True,
+            "schema": shapes.of(kind),
+        }
+    for place, named in (("query", operation.query), ("header", operation.headers)):
+        for name, kind in named.items():
+            yield {"name": name, "in": place, "schema": shapes.of(kind)}
+
+
+def _published(path: str) -> str:
+    return re.sub(r"{(\w+)}", lambda found: f"{{{camel_case(found[1])}}}", path)
+
+
+def camel_case(name: str) -> str:
+    """Return a name as it is published: `job_key` is `jobKey`."""
+    first, *more = name.split("_")
+    return first + "".join(word.capitalize() for word in more)
+
+
+class _Shapes:
+    """Types as JSON schemas; objects with a name are kept apart and referred to."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, JsonObject] = {}
+        self._known: dict[str, Object] = {}
+
+    def of(self, kind: Type) -> JsonObject:
+        """Return the schema of a type."""
+        match kind:
+            case Object():
+                return self._reference(kind)
+            case ListOf(item):
+                return {"type": "array", "items": self.of(item)}
+            case MapOf(item):
+                return {"type": "object", "additionalProperties": self.of(item)}
+            case Text(least, most):
+                bounds = {"minLength": least or None, "maxLength": most}
+                return {"type": "string", **_present(bounds)}
+            case Whole(minimum, maximum):
+                return {"type": "integer", **_bounds(minimum, maximum)}
+            case _:
+                return dict(_PLAIN[type(kind)](kind))
+
+    def add(self, name: str, members: Mapping[str, Type]) -> None:
+        """Add members that an object may have beside its own."""
+        more = {member: self.of(kind) for member, kind in members.items()}
+        self.schemas[name]["properties"] |= more
+
+    def _reference(self, shape: Object) -> JsonObject:
+        known = self._known.setdefault(shape.name, shape)
+        if known != shape:
+            raise ValueError(f"expected one shape called {shape.name}, found two")
+        if shape.name not in self.schemas:
+            self.schemas[shape.name] = {}
+            self.schemas[shape.name] = self._members(shape)
+        return {"$ref": f"#/components/schemas/{shape.name}"}
+
+    def _members(self, shape: Object) -> JsonObject:
+        properties: JsonObject = {}
+        for name, member in shape.fields.items():
+            schema = self.of(member.type)
+            properties[name] = {"anyOf": [schema, {"type": "null"}]} if member.nullable else schema
+        required: Sequence[str] = [n for n, member in shape.fields.items() if member.required]
+        schema = {"type": "object", "properties": properties, "required": list(required)}
+        return {**schema, "additionalProperties": False} if shape.closed else schema
+
+
+_PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
+    Flag: lambda _: {"type": "boolean"},
+    Choice: lambda kind: {"type": "string", "enum": list(kind.words)},
+    Moment: lambda _: {"type": "string", "format": "date-time"},
+    Period: lambda _: {"type": "string", "pattern": PERIOD, "examples": ["PT30S"]},
+    Anything: lambda _: {"type": "object"},
+}
+
+
+def _bounds(minimum: int, maximum: int) -> JsonObject:
+    whole = {
+        "minimum": None if minimum < -INT64_MAX else Decimal(minimum),
+        "maximum": None if maximum >= INT64_MAX else Decimal(maximum),
+    }
+    return {"format": "int32" if maximum <= INT32_MAX else "int64", **_present(whole)}
+
+
+def _present(members: Mapping[str, Any]) -> JsonObject:
+    return {name: value for name, value in members.items() if value is not None}

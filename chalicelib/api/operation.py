@@ -1,0 +1,54 @@
+"""What is published of a route: its name, what it takes and how it may answer, as data beside it.
+
+The document at `/v1/openapi.json` is made of these and of the shapes they name, and a house test
+compares them with what the routes do. What may go wrong anywhere is not repeated: 500 and 503.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, TypeVar
+
+from chalicelib.api.schema import Object, Type
+
+View = TypeVar("View", bound=Callable[..., Any])
+ANYWHERE = (500, 503)  # a fault; a conflict that lasted
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation, under the id that it is published by; its route wears it as a decorator.
+
+    Shapes: `answers` maps each status of success to the shape of its body, None for no body;
+        `refusals` are the other statuses it may have, all with the dialect's error. `upload` names
+        the media types of a body that is no JSON. Parameters are as published: `headers` by their
+        names, `path` only where one is otherwise than its name says (a key, or a text).
+    """
+
+    id: str
+    _: KW_ONLY
+    answers: Mapping[int, Type | None]
+    refusals: tuple[int, ...] = ()
+    query: Mapping[str, Type] = field(default_factory=dict)
+    headers: Mapping[str, Type] = field(default_factory=dict)
+    path: Mapping[str, Type] = field(default_factory=dict)
+    body: Object | None = None
+    is_body_optional: bool = False
+    upload: tuple[str, ...] = ()
+
+    def __call__(self, view: View) -> View:
+        """Stay with the function of a route."""
+        view.operation = self  # type: ignore[attr-defined]
+        return view
+
+    @property
+    def statuses(self) -> frozenset[int]:
+        """All that it may answer."""
+        return frozenset((*self.answers, *self.refusals, *ANYWHERE))
+
+
+def operation_of(view: Callable[..., Any]) -> Operation | None:
+    """Return what is published of a route, None if nothing is."""
+    found = getattr(view, "operation", None)
+    return found if isinstance(found, Operation) else None
