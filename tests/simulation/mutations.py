@@ -73,7 +73,14 @@ COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
         "a retried failure raises the ring, an exhausting one changes the state",
         ((Guard.SET_RETRIES, "ring as read"),),
     ),
-    (Guard.RESOLVE, "failed"): ("only turns change a job's state", (TURN_VERSION,)),
+    (Guard.RESOLVE, "failed"): (
+        "only turns change a job's state, and a resolve raises the ring",
+        (TURN_VERSION, (Guard.RESOLVE, "ring as read")),
+    ),
+    (Guard.RESOLVE, "retries_set_by_operator as read"): (
+        "setting retries raises the ring",
+        ((Guard.RESOLVE, "ring as read"),),
+    ),
     (Guard.RELEASE, "owner as read"): (
         "another owner has another token, and no owner another ring",
         ((Guard.RELEASE, "delivery_token as read"), (Guard.RELEASE, "ring as read")),
@@ -104,22 +111,24 @@ IDLE: dict[Named, str] = {
 
 NOTICED_BY: dict[Guard, tuple[str, ...]] = {
     Guard.TURN: ("parallel-join", "cancel-and-complete"),
-    Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "far-backoff", "extended"),
-    Guard.EXTEND: ("extended", "extended-by-its-namesake"),
+    Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
+    Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
     Guard.ASSIGN: ("assigned",),
-    Guard.RETRIED_FAILURE: (
-        "failure-and-completion",
-        "failure-and-lapse",
-        "rung-at-work",
-        "doubled-bell",
+    Guard.RETRIED_FAILURE: ("failure-and-completion", "failure-and-lapse", "rung-at-work"),
+    Guard.EXHAUSTING_FAILURE: (
+        "last-failure-and-lapse",
+        "set-at-last-failure",
+        "last-failure-and-completion",
     ),
-    Guard.EXHAUSTING_FAILURE: ("last-failure-and-lapse", "set-at-last-failure"),
     Guard.COMPLETE: ("cancel-and-complete", "late-completion"),
     Guard.CANCEL: ("cancel-and-complete",),
     Guard.SET_RETRIES: ("set-at-work", "set-at-last-failure", "held", "rung-at-work"),
     Guard.RESOLVE: ("resolved-and-set",),
     Guard.RELEASE: ("held",),
     Guard.RING_AGAIN: ("rung-at-work",),
+    Guard.START_MARK: ("started-once", "failed-once"),
+    Guard.REQUEST: ("asked-again",),
+    Guard.CLIENT_CAP: ("capped",),
 }
 
 

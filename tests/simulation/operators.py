@@ -6,7 +6,7 @@ issue; until then the few lines of it are here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -69,22 +69,24 @@ def assign(stage: Stage, assignee: str) -> None:
         _try(stage, "assign", partial(assign_job, stage.ports, job.key, assignee))
 
 
-EXTENSIONS = tuple(timedelta(seconds=s) for s in (40, 60, 3, 1, 2, 30))
-
-
-def extend_first(stage: Stage, after_ms: int = 0) -> None:
-    """Move the end of the lock of the first delivery again and again, whosever the job is now."""
+def extend_first(
+    stage: Stage, after_ms: int = 0, ends: Sequence[int] = (40, 60, 3, 1, 2, 30)
+) -> None:
+    """Move the end of the lock of the first delivery to so many seconds from now, one by one,
+    whosever the job is then; by turns the delivery is named and is not."""
     while not stage.ledger.locks and not stage.watch.is_quiet():
         stage.world.pause(LOOK_MS // 10)
     if not stage.ledger.locks:
         return
+    job = stage.ledger.locks[0]
     stage.world.pause(after_ms)
-    for by in EXTENSIONS:
-        _try(stage, "extend", partial(_extend, stage, stage.ledger.locks[0], by))
+    for turn, seconds in enumerate(ends):
+        token = None if turn % 2 else job.delivery_token
+        _try(stage, "extend", partial(_extend, stage, job, timedelta(seconds=seconds), token))
         stage.world.pause(LOOK_MS + stage.world.plan.jitter_ms())
 
 
-def _extend(stage: Stage, job: Job, by: timedelta) -> None:
+def _extend(stage: Stage, job: Job, by: timedelta, token: int | None) -> None:
     """Extend without the look that the operation takes first, so that each condition counts.
 
     What the write found is held against what was asked.
@@ -94,12 +96,10 @@ def _extend(stage: Stage, job: Job, by: timedelta) -> None:
     current = jobs.read(ports.table, [job.key])[job.key]
     if current.lock_until is not None and jobs.shortens(current, now + by):
         promise_in_time(ports, [bells.next_ring(current, now + by)])
-    extended = jobs.extend(
-        ports.table, current, client_id, now + by, now=now, token=job.delivery_token
-    )
+    extended = jobs.extend(ports.table, current, client_id, now + by, now=now, token=token)
     found = stage.watch.found_by.get(getcurrent())
     if isinstance(extended, Job) and found is not None:
-        is_ours = (found["owner"], found["delivery_token"]) == (client_id, job.delivery_token)
+        is_ours = found["owner"] == client_id and token in (None, found["delivery_token"])
         if not is_ours or number(found, "lock_until") <= to_ms(now):
             stage.world.complain(f"{client_id} extended a lock that was not its own: {found}")
 

@@ -15,6 +15,7 @@ from tests.simulation.scenario import Scenario, play
 RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
 FAILURES_KEPT = 5  # of one series; the rest says nothing new
 RATE_GUESSED = 100.0  # runs a second, before any was made
+DELAYS = frozenset({Strike.THROTTLE, Strike.CONFLICT, Strike.STALL})
 COLLECT_EVERY = 100  # runs; whoever makes many lets the cyclic collector run no more often
 
 
@@ -144,11 +145,15 @@ def first_failure(
 
 
 def _plans(scenario: Scenario) -> Iterator[Plan]:
-    """Yield plans without end: calm, then seeds and shuffled singles by turns."""
+    """Yield plans without end: calm, then seeds and singles by turns.
+
+    Of the singles those come first that only delay a call: a guard is for what happens meanwhile.
+    """
     yield Plan()
     kinds = play(scenario, Plan()).kinds
     ones = [(i, strike) for i, kind in enumerate(kinds) for strike in MAY_STRIKE[kind]]
     random.Random(0).shuffle(ones)
+    ones.sort(key=lambda one: one[1] not in DELAYS)
     seed = 0
     while True:
         for index, strike in ones:

@@ -138,6 +138,8 @@ def _insist_once(stage: Stage, name: str, request: Activation, habits: Habits) -
         if answer is None:
             return
         taken |= {job.key: job for job in answer}
+        while stage.world.echoes:
+            stage.world.pause(REPEAT_AFTER_MS)
     for job in operators.open_jobs(stage):
         is_ours = (job.owner, job.claim_id) == (name, request.claimant.request_id)
         ends = job.lock_until or stage.world.now()

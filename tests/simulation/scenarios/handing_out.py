@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from tests.simulation import operators
 from tests.simulation.clients import one_start
@@ -61,6 +62,15 @@ def _extended_by_its_namesake(stage: Stage) -> None:
     stage.client("extender", lambda: operators.extend_first(stage, after_ms=2_100), 100)
 
 
+def _extended_far(stage: Stage) -> None:
+    """Two extensions at once, both far: the bell is rung on for the end that comes later."""
+    one_start(stage)
+    hire(stage, "worker", "charge", Habits(SHORT_LOCK, 300, first_ms=30_000))
+    for number, ends in enumerate(((40,), (60,))):
+        extend = partial(operators.extend_first, stage, ends=ends)
+        stage.client(f"extender {number}", extend, 100 + number)
+
+
 def _held(stage: Stage) -> None:
     """A client holds a job without an end; holds are released while it completes."""
     one_start(stage)
@@ -95,6 +105,7 @@ SCENARIOS = (
     Scenario("lambda-and-http", "one_task.bpmn", _lambda_and_http),
     Scenario("extended", "one_task.bpmn", _extended),
     Scenario("extended-by-its-namesake", "one_task.bpmn", _extended_by_its_namesake),
+    Scenario("extended-far", "one_task.bpmn", _extended_far),
     Scenario("held", "one_task.bpmn", _held),
     Scenario("asked-again", "one_task.bpmn", _asked_again),
     Scenario("capped", "one_task.bpmn", _capped),

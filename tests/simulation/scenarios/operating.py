@@ -39,8 +39,8 @@ def _resolved_and_set(stage: Stage) -> None:
     """Two operators resolve an incident at the moment two others set its job's retries."""
     one_start(stage)
     hire(stage, "worker", "charge", Habits(fails=the_first))
-    for number in range(2):
-        stage.world.spawn(f"resolver {number}", lambda: operators.resolve_incidents(stage))
+    stage.world.spawn("resolver", lambda: operators.resolve_incidents(stage))
+    stage.world.spawn("other resolver", lambda: operators.resolve_incidents(stage), 12)
     stage.client("setter", lambda: operators.set_retries(stage, 5), after_ms=700)
     stage.client("other setter", lambda: operators.set_retries(stage, 6), after_ms=703)
 
