@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -73,18 +72,14 @@ def pair_tasks() -> list[Task]:
 def run_task(task: Task, seconds: float) -> tuple[Task, Tally]:
     """Do one task; pairs are drawn so that they take about so many seconds."""
     scenario = SCENARIOS[task.scenario]
-    gc.disable()  # by itself it costs a quarter of the time
-    try:
-        match task.series:
-            case "singles":
-                return task, runner.singles(scenario, task.part, PARTS)
-            case "seeds":
-                first = task.part * SEEDS_A_TASK + 1
-                return task, runner.seeds(scenario, first, first + SEEDS_A_TASK - 1)
-            case _:
-                return task, runner.pairs(scenario, task.part, PARTS, seconds)
-    finally:
-        gc.enable()
+    match task.series:
+        case "singles":
+            return task, runner.singles(scenario, task.part, PARTS)
+        case "seeds":
+            first = task.part * SEEDS_A_TASK + 1
+            return task, runner.seeds(scenario, first, first + SEEDS_A_TASK - 1)
+        case _:
+            return task, runner.pairs(scenario, task.part, PARTS, seconds)
 
 
 def run_all(jobs: int, seconds: float, say: Callable[[str], None]) -> bool:

@@ -179,7 +179,7 @@ def ordering_mutations() -> list[Mutation]:
         Mutation(
             "only changed attributes",
             mutants.records_written_whole,
-            ("two-workers", "boundary-timer"),
+            ("late-completion",),
         ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),

@@ -1,0 +1,35 @@
+"""The part of the simulation that the gate runs: 100 seeds, and each single strike.
+
+The rest (1,000 seeds, pairs of strikes, guard mutation) is `make simulate`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation import runner
+from tests.simulation.runner import Tally
+from tests.simulation.scenarios import SCENARIOS
+
+SEEDS = 100
+PARTS = 2  # of a scenario's single strikes, for processes to share
+
+
+def told(tally: Tally) -> list[str]:
+    return [str(failure) for failure in tally.failures]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_holds_when_nothing_goes_wrong(name: str) -> None:
+    assert [] == told(runner.calm(SCENARIOS[name]))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_scenario_holds_under_each_single_strike(name: str, part: int) -> None:
+    assert [] == told(runner.singles(SCENARIOS[name], part, PARTS))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_holds_under_random_seeds(name: str) -> None:
+    assert [] == told(runner.seeds(SCENARIOS[name], 1, SEEDS))
