@@ -65,7 +65,7 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
         return "userTask without a job (an engine-managed one)"
     if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
         return "calledDecision in businessRuleTask"
-    return unsupported_event(node, kind)
+    return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
 
 
 def compile_element(
@@ -76,6 +76,8 @@ def compile_element(
     extensions = extensions_of(node)
     event = event_of(node, kind, around.errors)
     job, script = _work(node, kind, extensions, around.reading)
+    if event.type is EventType.MESSAGE:
+        job = job_of(node, extensions, around.reading)
     is_mapped = kind not in GATEWAYS
     is_boundary = kind is Kind.BOUNDARY_EVENT
     return Element(

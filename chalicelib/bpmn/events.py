@@ -15,9 +15,11 @@ from chalicelib.bpmn.xml_tree import Node
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     Kind.START_EVENT: frozenset({EventType.NONE}),
-    Kind.END_EVENT: frozenset({EventType.NONE, EventType.TERMINATE, EventType.ERROR}),
+    Kind.END_EVENT: frozenset(
+        {EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE}
+    ),
     Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER}),
-    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE}),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE, EventType.MESSAGE}),
     Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR}),
 }
 
@@ -25,6 +27,7 @@ DEFINITIONS: Mapping[str, EventType] = {
     "timerEventDefinition": EventType.TIMER,
     "terminateEventDefinition": EventType.TERMINATE,
     "errorEventDefinition": EventType.ERROR,
+    "messageEventDefinition": EventType.MESSAGE,
 }
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
@@ -43,8 +46,11 @@ class Event(NamedTuple):
     error_code: str | None = None
 
 
-def unsupported_event(node: Node, kind: Kind) -> str | None:
-    """Return what of an event is not supported, in the words of the model; None if all is."""
+def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
+    """Return what of an event is not supported, in the words of the model; None if all is.
+
+    Shapes: `has_job` says that the event names a job, which is how a message is thrown.
+    """
     definitions = _definitions(node)
     if kind not in EVENT_TYPES or not definitions:
         return None
@@ -53,6 +59,8 @@ def unsupported_event(node: Node, kind: Kind) -> str | None:
     type_ = DEFINITIONS.get(definitions[0].name)
     if type_ not in EVENT_TYPES[kind]:
         return f"{definitions[0].name} in {node.name}"
+    if type_ is EventType.MESSAGE and not has_job:
+        return f"{definitions[0].name} in {node.name} without a taskDefinition"
     return None
 
 

@@ -42,6 +42,7 @@ class EventType(StrEnum):
     TIMER = "timer"
     TERMINATE = "terminate"
     ERROR = "error"
+    MESSAGE = "message"  # thrown: a job for a worker, who sends it
 
 
 @dataclass(frozen=True, slots=True)

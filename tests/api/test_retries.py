@@ -27,10 +27,13 @@ from tests.api.driver import (
 )
 from tests.fakes.clock import ManualClock
 
+MESSAGE = '<messageEventDefinition messageRef="m"/>'
 KINDS = {
     "SERVICE_TASK": ("serviceTask", ""),
     "USER_TASK": ("userTask", ""),
     "BUSINESS_RULE_TASK": ("businessRuleTask", ""),
+    "INTERMEDIATE_THROW_EVENT": ("intermediateThrowEvent", MESSAGE),
+    "END_EVENT": ("endEvent", MESSAGE),
 }
 
 

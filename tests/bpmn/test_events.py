@@ -215,3 +215,36 @@ def test_an_error_end_event_without_a_code_is_refused(definition: str, problem: 
 
     assert message.startswith('endEvent "a" (line 1): ')
     assert problem in message
+
+
+# --- messages that are thrown ------------------------------------------------------------------
+
+
+MESSAGE = '<message id="m" name="order placed"/>'
+THROWN = (
+    '<extensionElements><zeebe:taskDefinition type="send" retries="4" retryBackoff="PT7S"/>'
+    '</extensionElements><messageEventDefinition messageRef="m"/>'
+)
+
+
+@pytest.mark.rule("R66")
+@pytest.mark.parametrize("tag", ["intermediateThrowEvent", "endEvent"])
+def test_a_message_is_thrown_by_a_job(tag: str) -> None:
+    flows = flow("start", "a")
+    found = element(model(f'{START}<{tag} id="a">{THROWN}</{tag}>{flows}', around=MESSAGE))
+
+    assert EventType.MESSAGE is found.event_type
+    assert found.job is not None
+    expected = (Value("send"), Value("4"), Value("PT7S"))
+    assert expected == (found.job.type, found.job.retries, found.job.retry_backoff)
+
+
+@pytest.mark.rule("R60")
+@pytest.mark.parametrize("tag", ["intermediateThrowEvent", "endEvent"])
+def test_a_thrown_message_whose_retries_say_nothing_is_refused(tag: str) -> None:
+    wrong = THROWN.replace('retries="4"', 'retries="many"')
+
+    message = refusal_of(model(f'{START}<{tag} id="a">{wrong}</{tag}>', around=MESSAGE))
+
+    assert "attribute retries of taskDefinition" in message
+    assert '"a"' in message

@@ -49,9 +49,10 @@ def test_an_element_that_stands_alone_may_be_anything(tag: str) -> None:
 def test_an_event_on_the_way_is_refused(tag: str, definition: str) -> None:
     event = f'<{tag} id="a"><{definition}/></{tag}>'
 
-    assert f'unsupported element type {definition} in {tag}, found at {tag} "a" (line 1)' == (
-        refusal_of(line(event))
-    )
+    message = refusal_of(line(event))
+
+    assert message.startswith(f"unsupported element type {definition} in {tag}")
+    assert message.endswith(f', found at {tag} "a" (line 1)')
     assert ["start"] == list(parsed(model(START + event)).elements)
 
 

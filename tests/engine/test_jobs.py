@@ -217,3 +217,19 @@ def test_completing_ends_the_boundary_timers_of_the_element() -> None:
 
     assert [] == game.timers
     assert InstanceState.COMPLETED == game.state
+
+
+@pytest.mark.rule("R66")
+def test_a_thrown_message_is_a_job_and_its_end_event_ends_the_token() -> None:
+    sends = '<messageEventDefinition messageRef="m"/>'
+    definition = '<extensionElements><zeebe:taskDefinition type="send"/></extensionElements>'
+    throw = f'<intermediateThrowEvent id="throw">{definition}{sends}</intermediateThrowEvent>'
+    last = f'<endEvent id="last">{definition}{sends}</endEvent>'
+    game = play(model(start(), throw, last, flows="start > throw > last")).create()
+
+    assert ["INTERMEDIATE_THROW_EVENT"] == [job.element_type for job in game.jobs]
+    game.complete("throw")
+    assert ["END_EVENT"] == [job.element_type for job in game.jobs]
+    game.complete("last")
+
+    assert InstanceState.COMPLETED is game.state

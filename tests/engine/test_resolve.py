@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -18,14 +19,19 @@ from chalicelib.engine.state import (
     Failure,
     Instance,
     Job,
+    JobState,
     RecordKey,
 )
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from tests.engine.models import (
+    boundary,
     io,
     line,
+    process,
     service,
+    start,
+    sub,
 )
 from tests.play import Play, play
 
@@ -193,3 +199,62 @@ def test_an_incident_that_does_not_exist_is_not_found() -> None:
     with pytest.raises(Rejected) as found:
         game.send(ResolveIncident(game.root.key + 99))
     assert Reason.NOT_FOUND == found.value.reason
+
+
+@pytest.mark.rule("R147")
+@pytest.mark.parametrize("state", [JobState.ACTIVE, JobState.COMPLETED, JobState.TERMINATED])
+def test_an_incident_whose_job_does_not_wait_is_refused(state: JobState) -> None:
+    game = failed()
+    change(game, state=state)
+
+    refusal = refused(game)
+
+    assert Reason.INVALID_STATE == refusal.reason
+    assert "does not wait" in refusal.message
+
+
+@pytest.mark.rule("R147")
+def test_of_jobs_in_one_scope_the_one_the_incident_names_starts_again() -> None:
+    xml = process(start(), service("a"), service("b"), flows="start > a; start > b")
+    game = play(xml).create()
+    for what in ("a", "b"):
+        game.fail(what)
+
+    game.resolve("b")
+
+    assert (["b"], ["a"]) == (game.open_jobs, [each.element_id for each in game.incidents])
+
+
+def test_a_job_that_failed_while_its_timers_were_not_set_has_them_set_by_the_resolve() -> None:
+    xml = line(service("a"), boundary("late", "a", duration="=d"))
+    game = play(xml).create(d="soon")
+    game.fail("a")
+    (incident,) = game.incidents
+    assert ("a", True, []) == (incident.element_id, incident.is_unarmed, game.timers)
+
+    game.resolve()  # the duration is wrong still
+
+    (incident,) = game.incidents
+    assert (["a"], None) == (game.open_jobs, incident.job_key)
+    game.set(d="PT1H").resolve()
+    assert ([], ["late"]) == (game.incidents, [timer.element_id for timer in game.timers])
+
+
+def test_variables_of_a_resolve_are_set_where_its_element_sees_them() -> None:
+    inner = sub("s", start("in"), service("a", retries="=n"), flows="in > a")
+    game = play(line(inner)).create(n="many")
+
+    game.resolve(variables={"n": Decimal(2)})
+
+    (job,) = game.jobs
+    assert (2, {"n": "many"}) == (job.retries, game.variables)
+    assert {"n": 2} == game.variables_of(job.scope)
+
+
+def test_variables_of_a_resolve_that_is_refused_are_not_set() -> None:
+    game = failed()
+    before = game.variables
+
+    refused(game, variables={"n": Decimal(2)}, retries=0)
+
+    assert before == game.variables
