@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from chalicelib import json_text
 from chalicelib.api.gateway import ANY_PATH, Gateway
 from chalicelib.json_text import JsonValue
+from tests.api import published
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Client:
         # Lambda takes and gives JSON, so nothing else may be in either.
         answer = json.loads(json.dumps(self._app(json.loads(json.dumps(event)), LambdaContext())))
         assert not answer.get("isBase64Encoded")
+        published.check(method, pattern, answer["statusCode"], answer["body"])
         return Answer(answer["statusCode"], answer["headers"], answer["body"])
 
     def _route(self, method: str, path: str) -> tuple[str, dict[str, str]]:

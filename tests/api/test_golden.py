@@ -104,4 +104,4 @@ def test_an_operation_answers_as_its_file_says(client: Client, file: Path) -> No
 
 
 def test_every_operation_has_a_file() -> None:
-    assert operation_ids() == {file.stem for file in FILES}
+    assert operation_ids() - {"getOpenApi"} == {file.stem for file in FILES}
