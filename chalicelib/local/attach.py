@@ -24,21 +24,21 @@ class NotFound(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """A server, and the AWS that it runs on."""
+    """A server, and the AWS that it runs on; empty if nobody asked for it."""
 
     client: Client
     aws_endpoint: str
 
 
 @contextmanager
-def own_or(url: str | None) -> Iterator[Place]:
+def own_or(url: str | None, *, with_aws: bool = True) -> Iterator[Place]:
     """Give the server at a URL, or one of our own, of which nothing stays.
 
-    Raises: NotFound, StartFailed.
+    Raises: NotFound if the AWS of the server at that URL is wanted but unknown; StartFailed.
     """
     key = os.environ.get(API_KEY) or None
     if url is not None:
-        yield Place(Client(url, key), _endpoint_of(url))
+        yield Place(Client(url, key), _endpoint_of(url) if with_aws else "")
         return
     server = Server(Options(port=0, api_key=key))
     server.start()

@@ -49,6 +49,8 @@ _HOP = frozenset(
         "upgrade",
     }
 )
+# Of all that we refuse ourselves, so that pages of other origins can read it too.
+_REFUSAL = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
 # What the emulator would take for itself: whose account, which of its services.
 _PRIVATE = ("authorization", "x-api-key", "x-amz", "x-amzn", "x-ministack")
 
@@ -211,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer in the contract's shape; the body was not read, so the connection ends."""
         self.close_connection = True
         content = json.dumps({"code": code, "message": message}).encode()
-        self._send(status, {"Content-Type": "application/json", **(headers or {})}, content)
+        self._send(status, {**_REFUSAL, **(headers or {})}, content)
         self._read_away()
 
     def _read_away(self) -> None:

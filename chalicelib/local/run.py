@@ -27,7 +27,7 @@ def run(file: Path, variables: str, url: str | None, timeout_s: float) -> int:
         names = paths.names_of(xml)
     except Rejected as error:
         raise BadInput(f"{file}: {error.message}") from error
-    with attach.own_or(url) as place:
+    with attach.own_or(url, with_aws=False) as place:
         client = place.client
         try:
             definition = client.deploy(xml)

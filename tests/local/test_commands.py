@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.local.serving import run, serving
+from tests.play import DIAGRAMS
 
 pytestmark = pytest.mark.aws
 
 SHARED = Path(os.environ.get("HEADRACE_SHARED", "../shared")).resolve()
 SHIP_PARCEL = SHARED / "bpmn" / "020_zeebe-simple-monitor_ship-parcel.bpmn"
+SEQUENCE = DIAGRAMS / "sequence.bpmn"
 needs_shared = pytest.mark.skipif(not SHIP_PARCEL.exists(), reason="HEADRACE_SHARED is not here")
 
 
@@ -42,6 +44,16 @@ def test_the_demo_says_when_the_aws_of_a_server_is_unknown(tmp_path: Path) -> No
     assert 1 == ended.returncode
     assert "no server is running on .headrace" in ended.stderr
     assert 1 == len(ended.stderr.splitlines())
+
+
+def test_a_model_runs_on_a_server_of_which_no_more_is_known_than_its_url(tmp_path: Path) -> None:
+    (tmp_path / "serving").mkdir()
+    with serving(tmp_path / "serving") as served:
+        ended = run("run", str(SEQUENCE), "--url", served.client.url, folder=tmp_path)
+        served.end()
+
+    assert 0 == ended.returncode, ended.stderr
+    assert "state      completed" in ended.stdout
 
 
 @needs_shared

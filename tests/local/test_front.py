@@ -233,6 +233,7 @@ def test_without_the_key_nothing_is_served(gateway: Echo, headers: dict[str, str
     front.close()
 
     assert (401, "UNAUTHORIZED") == (answer.status, answer.json["code"])
+    assert "*" == answer.headers["access-control-allow-origin"]  # contract section 1.1
     assert [] == gateway.seen
 
 
