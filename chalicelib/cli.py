@@ -20,9 +20,19 @@ from chalicelib.settings import VERSION, BadSetting
 FAILED, INTERRUPTED = 1, 130
 STATE = ".headrace"
 RUN_TIMEOUT_S = 60.0
+SIGNAL_POLL_S = 0.1
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> None:
+    """Run the command of this process, and end the process."""
+    code = run(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything was ended and saved; but the interpreter would wait for threads of the emulator.
+    os._exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit code."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _interrupt)  # what was started is ended on the way out
@@ -42,7 +52,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _expected() -> tuple[type[Exception], ...]:
     """Return what is told in one line; anything else is our mistake and shows where it is."""
-    from chalicelib.local import attach, client, run, server  # noqa: PLC0415
+    from chalicelib.local import attach, client, server  # noqa: PLC0415
+    from chalicelib.local.run import BadInput  # noqa: PLC0415
 
     return (
         HeadraceError,
@@ -50,7 +61,7 @@ def _expected() -> tuple[type[Exception], ...]:
         attach.NotFound,
         client.Refused,
         client.Unreachable,
-        run.BadInput,
+        BadInput,
         server.StartFailed,
     )
 
@@ -74,12 +85,14 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--url", help="of a running server; without it one is started for the demo")
     demo.set_defaults(command=_demo)
 
-    run = commands.add_parser("run", help="run one instance of a model, completing its jobs")
-    run.add_argument("file", type=Path, metavar="FILE.bpmn")
-    run.add_argument("--variables", default="{}", metavar="JSON", help="to start with ({})")
-    run.add_argument("--url", help="of a running server; without it one is started")
-    run.add_argument("--timeout", type=float, default=RUN_TIMEOUT_S, metavar="SECONDS", help="(60)")
-    run.set_defaults(command=_run)
+    model = commands.add_parser("run", help="run one instance of a model, completing its jobs")
+    model.add_argument("file", type=Path, metavar="FILE.bpmn")
+    model.add_argument("--variables", default="{}", metavar="JSON", help="to start with ({})")
+    model.add_argument("--url", help="of a running server; without it one is started")
+    model.add_argument(
+        "--timeout", type=float, default=RUN_TIMEOUT_S, metavar="SECONDS", help="(60)"
+    )
+    model.set_defaults(command=_run)
 
     ring = commands.add_parser("ring", help="ring again for every open job that is due")
     ring.add_argument("--all", action="store_true", required=True, help="of this stage")
@@ -135,7 +148,8 @@ def _serve(options: argparse.Namespace) -> int:
     server.start()
     try:
         print(f"Headrace is ready at {server.url}", flush=True)  # noqa: T201
-        ending.wait()
+        while not ending.wait(SIGNAL_POLL_S):
+            pass  # a signal that meets another thread does not wake this one by itself
     finally:
         server.stop()
     return 0
@@ -148,9 +162,9 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from chalicelib.local.run import run  # noqa: PLC0415
+    from chalicelib.local import run as models  # noqa: PLC0415
 
-    return run(options.file, options.variables, options.url, options.timeout)
+    return models.run(options.file, options.variables, options.url, options.timeout)
 
 
 def _ring(options: argparse.Namespace) -> int:
@@ -211,4 +225,4 @@ def _attach(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

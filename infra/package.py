@@ -7,11 +7,14 @@ without which every cold start compiles all of it (contracts/emulation.md sectio
 from __future__ import annotations
 
 import compileall
+import fcntl
+import hashlib
 import importlib
 import io
 import json
 import py_compile
 import shutil
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -26,6 +29,7 @@ from chalicelib import settings
 from infra import template
 
 ROOT = Path(__file__).resolve().parents[1]
+DEPLOYMENTS = ROOT / ".chalice" / "deployments"
 CHALICE_STAGE = "headrace"  # the one Chalice knows; our stages are the template's parameter
 CODE = "./deployment.zip"  # where Chalice's template says that the code is
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same source makes the same zip
@@ -67,8 +71,24 @@ def build_template() -> dict[str, Any]:
 def build_zip(folder: Path) -> Path:
     """Make the zip in a folder; return its path.
 
-    It needs pip, and on its first run an index of packages, for the wheels that Lambda runs.
+    It needs pip, and on its first run an index of packages, for the wheels that Lambda runs. What
+    was made of the same source is made once, also by several processes at a time.
     """
+    DEPLOYMENTS.mkdir(parents=True, exist_ok=True)
+    made = DEPLOYMENTS / f"headrace-{_digest_of_source()}.zip"
+    with (DEPLOYMENTS / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            part = made.with_suffix(".part")
+            compile_zip(_chalice_zip(), part)
+            for older in DEPLOYMENTS.glob("*.zip"):  # Chalice keeps one of every state
+                older.unlink()
+            part.rename(made)
+        return Path(shutil.copy(made, folder / "deployment.zip"))
+
+
+def _chalice_zip() -> Path:
+    """Return Chalice's zip of the source as it is now, and of the packages it requires."""
     system = OSUtils()
     runner = packager.PipRunner(pip=packager.SubprocessPip(osutils=system), osutils=system)
     chalice_packager = packager.LambdaDeploymentPackager(
@@ -78,9 +98,16 @@ def build_zip(folder: Path) -> Path:
     )
     made = chalice_packager.create_deployment_package(str(ROOT), _config().lambda_python_version)
     chalice_packager.inject_latest_app(made, str(ROOT))
-    target = folder / "deployment.zip"
-    compile_zip(Path(made), target)
-    return target
+    return Path(made)
+
+
+def _digest_of_source() -> str:
+    """Return a hash of all that is in the zip, or decides about it."""
+    digest = hashlib.sha256(sys.version.encode())
+    sources = [ROOT / "app.py", ROOT / "requirements.txt", Path(__file__)]
+    for path in (*sources, *sorted((ROOT / "chalicelib").rglob("*.py"))):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
 
 
 def compile_zip(source: Path, target: Path) -> None:

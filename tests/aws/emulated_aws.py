@@ -6,6 +6,7 @@ It ends when its standard input does.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def main() -> None:
     sys.stdout.flush()
     sys.stdin.read()
     emulator.stop()
+    os._exit(0)  # the interpreter would wait for threads of the emulator
 
 
 if __name__ == "__main__":
