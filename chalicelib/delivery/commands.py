@@ -14,7 +14,7 @@ from typing import assert_never
 from chalicelib import json_text
 from chalicelib.delivery import bodies, horizon
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
-from chalicelib.engine.commands import Continue
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.effects import Send
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -38,7 +38,7 @@ class QueuedCommand:
     """What a command message says; without a source no instance sent it, and it is real."""
 
     instance_key: int
-    command: Continue
+    command: Continue | Retire
     first_sent: datetime
     source: Source | None = None
 
@@ -86,6 +86,9 @@ def judge(
 ) -> Verdict:
     """Say whether a command is real: due if it is, spare if it never was.
 
+    A Continue is spare, too, once the source has moved on: each later turn has made the moves
+    that were left, or owes a Continue of its own. Else old ones would race with the newest.
+
     Shapes: `root_version` of the source, None without a root; `turn_id` of the source's history
         at the version that the command names, None without one.
     """
@@ -94,20 +97,25 @@ def judge(
         return LiveDue()
     if root_version is None or root_version < source.version:
         return Spare() if horizon.is_over(queued.first_sent, now) else Early()
-    return LiveDue() if turn_id == source.turn_id else Spare()
+    is_outdated = isinstance(queued.command, Continue) and root_version > source.version
+    return LiveDue() if turn_id == source.turn_id and not is_outdated else Spare()
 
 
-def _written(command: Continue) -> JsonObject:
+def _written(command: Continue | Retire) -> JsonObject:
     match command:
         case Continue():
             return {"do": "continue"}
+        case Retire():
+            return {"do": "retire"}
         case _ as never:
             assert_never(never)
 
 
-def _read(body: JsonObject) -> Continue:
+def _read(body: JsonObject) -> Continue | Retire:
     match bodies.text(body, "do"):
         case "continue":
             return Continue()
+        case "retire":
+            return Retire()
         case other:
             raise Rejected(Reason.INVALID_ARGUMENT, f"expected a command to do, found {other!r}")

@@ -66,6 +66,12 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True)
+class Retire:
+    """Give all that is kept of an ended instance its time to live. It changes no state, so it is
+    no turn: doing it again finds it done."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetVariables:
     """Merge variables into a scope: the instance's own, or that of a live subprocess."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from chalicelib.engine.commands import Continue
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import Keys
@@ -220,6 +220,8 @@ class Draft:
             return Turn(self.before, self.before, self.now, done=done)
         if goes_on:
             self.emit(Send(self.key, Continue(), self.version))
+        if self.ended_at is self.now and self.root.time_to_live is not None:
+            self.emit(Send(self.key, Retire(), self.version))
         after = Instance(self._root(), self.records)
         keys = self.keys
         return Turn(

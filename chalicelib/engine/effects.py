@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.engine.commands import Continue
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.state import Profile
 
 
@@ -44,7 +44,7 @@ class Send:
     """
 
     instance_key: int
-    command: Continue
+    command: Continue | Retire
     version: int
 
 

@@ -18,6 +18,7 @@ from chalicelib.engine import lifecycle, needs
 from chalicelib.engine.commands import (
     Command,
     CompleteJob,
+    Continue,
     CreateInstance,
     FailJob,
     FireTimer,
@@ -164,18 +165,20 @@ def _run_inline(ports: Ports, turn: Turn) -> Turn:
 
     What is left, loses or fails is left to its message.
     """
-    owed = deque(_commands_of(turn))
+    owed = deque(_to_continue(turn))
     end = ports.clock.now() + INLINE_TIME
     for _ in range(INLINE_MAX):
         if not owed or ports.clock.now() >= end:
             break
-        send = owed.popleft()
-        with unfailing(f"{type(send.command).__name__} of instance {send.instance_key}"):
-            done = _take_turns(ports, send.instance_key, send.command, end)
-            owed.extend(_commands_of(done))
+        key = owed.popleft()
+        with unfailing(f"Continue of instance {key}"):
+            done = _take_turns(ports, key, Continue(), end)
+            owed.extend(_to_continue(done))
             turn = done if done.after.key == turn.after.key else turn
     return turn
 
 
-def _commands_of(turn: Turn) -> list[Send]:
-    return [effect for effect in turn.effects if isinstance(effect, Send)]
+def _to_continue(turn: Turn) -> list[int]:
+    """Return the instances it owes a Continue; what else is owed can wait for its message."""
+    sends = (effect for effect in turn.effects if isinstance(effect, Send))
+    return [send.instance_key for send in sends if isinstance(send.command, Continue)]

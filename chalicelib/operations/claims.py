@@ -32,7 +32,7 @@ WAIT_MIN_S = 1  # shorter polls ask only some of SQS's servers, and so lie
 WAIT_MAX_S = 20  # of one receive (SQS quota), and of `waitFor`
 MISSING_WAIT_S = 1.0  # between two looks for a queue that nobody has made yet
 INPUTS_MAX = 500_000  # characters; ten more jobs of 350 kB still fit into an answer of 6 MB
-ROUNDS_MAX = timedelta(seconds=25)  # an activation ends well before its function's 30 s do
+ROUNDS_MAX = timedelta(seconds=15)  # and one more round ends before the gateway's 29 s do
 
 
 @dataclass(frozen=True, slots=True)

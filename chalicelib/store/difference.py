@@ -8,28 +8,25 @@ the condition its decision rests on, and the root's version guards them all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 
 from chalicelib import json_text
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.limits import ACTIONS_MAX, ITEM_BYTES_MAX, ROOT_BYTES_MAX, TURN_BYTES_MAX
-from chalicelib.engine.state import Instance, Record, RecordKey, Root, Variables
+from chalicelib.engine.state import Instance, Record, RecordKey, Variables
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import TooLarge
 from chalicelib.ports import Attribute, Check, Condition, Delete, Item, ItemKey, Put, Update, Write
-from chalicelib.store import history, items, quotas, table
+from chalicelib.store import history, items, quotas, retention, table
 from chalicelib.store.conditions import condition
 from chalicelib.store.moments import to_ms
-
-RETENTION_MIN = timedelta(days=15)  # longer than any message lives (SQS keeps them 14 days)
 
 Items = Mapping[ItemKey, Item]
 
 
 def writes(turn: Turn) -> list[Write]:
     """Return the writes of a turn, the root's first."""
-    expires_at = _expires_at(turn.after.root)
+    expires_at = retention.expires_at(turn.after.root)
     return [_with_expiry(write, expires_at) for write, _ in _plan(turn)]
 
 
@@ -125,13 +122,6 @@ def _items(instance: int, record: Record | None) -> Items:
             if items.is_small(json_text.dumps(values)):
                 return {}
     return items.of_record(instance, record)
-
-
-def _expires_at(root: Root) -> int | None:
-    """Return when what this turn writes may go: with a retention, counted from the end."""
-    if root.ended_at is None or root.time_to_live is None:
-        return None
-    return to_ms(root.ended_at + max(root.time_to_live, RETENTION_MIN)) // 1000
 
 
 def _with_expiry(write: Write, expires_at: int | None) -> Write:

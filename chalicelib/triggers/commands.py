@@ -8,8 +8,10 @@ from typing import assert_never
 from chalicelib.delivery import commands, sweeps
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.operations import sweep
 from chalicelib.operations.advance import advance
+from chalicelib.operations.retention import retire
 from chalicelib.ports import Ports
 from chalicelib.store import history, instances
 from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
@@ -34,13 +36,23 @@ def receive(ports: Ports, body: str) -> None:
             case Spare():
                 return
             case LiveDue() | LiveLater():
-                advance(ports, queued.instance_key, queued.command)
+                _do(ports, queued)
                 return
             case Early():
                 continue
             case _ as never:
                 assert_never(never)
     put_back(ports, commands.QUEUE, body)
+
+
+def _do(ports: Ports, queued: QueuedCommand) -> None:
+    match queued.command:
+        case Continue():
+            advance(ports, queued.instance_key, queued.command)
+        case Retire():
+            retire(ports, queued.instance_key)
+        case _ as never:
+            assert_never(never)
 
 
 def _judge(ports: Ports, queued: QueuedCommand) -> Verdict:

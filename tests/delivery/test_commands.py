@@ -10,7 +10,7 @@ import pytest
 from chalicelib.delivery import commands
 from chalicelib.delivery.commands import QueuedCommand, Source, judge
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
-from chalicelib.engine.commands import Continue
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.errors import Rejected
 from tests.fakes.clock import BEGIN
 
@@ -33,7 +33,7 @@ def test_a_command_that_is_unheard_of_is_rejected() -> None:
     ("verdict", "root_version", "turn_id"),
     [
         pytest.param(LiveDue(), 3, "mine", id="its turn made that version"),
-        pytest.param(LiveDue(), 9, "mine", id="and others came after"),
+        pytest.param(Spare(), 9, "mine", id="others came after, and made its moves or owe them"),
         pytest.param(Spare(), 3, "another", id="another turn made that version"),
         pytest.param(Spare(), 3, None, id="no turn is known"),
         pytest.param(Early(), 2, None, id="its turn may come"),
@@ -44,6 +44,13 @@ def test_a_command_is_real_if_the_turn_it_names_was(
     verdict: Verdict, root_version: int | None, turn_id: str | None
 ) -> None:
     assert verdict == judge(QUEUED, root_version, turn_id, BEGIN)
+
+
+def test_to_retire_is_owed_whatever_came_after() -> None:
+    queued = replace(QUEUED, command=Retire())
+
+    assert queued == commands.from_text(commands.to_text(queued))
+    assert LiveDue() == judge(queued, 9, "mine", BEGIN)
 
 
 def test_a_command_that_nobody_sent_is_always_real() -> None:

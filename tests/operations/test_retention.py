@@ -1,0 +1,101 @@
+"""An ended instance goes as a whole, counted from its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from chalicelib.engine.state import InstanceState
+from chalicelib.errors import Conflict
+from chalicelib.operations.instances import Start, create_process_instance
+from chalicelib.operations.retention import RETIRE_TIME, retire
+from chalicelib.ports import HISTORY, LIVE, Item, Query, Settings
+from chalicelib.store import reading, table
+from chalicelib.store.moments import to_ms
+from tests.fakes.clock import ManualClock
+from tests.operations.stage import Stage
+
+KEPT = timedelta(days=20)
+SETTINGS = Settings(history_time_to_live_s=int(KEPT.total_seconds()))
+
+
+class Rushing(ManualClock):
+    """A clock by which the time is up whenever somebody looks."""
+
+    def now(self) -> datetime:
+        self.move(RETIRE_TIME.total_seconds())
+        return super().now()
+
+
+def started(stage: Stage, model: str, **variables: object) -> int:
+    definition = stage.deploy(model)
+    wanted = Start(
+        definition_key=definition.key, profile=definition.profile, variables=dict(variables)
+    )
+    return create_process_instance(stage.ports, wanted).key
+
+
+def items(stage: Stage, key: int) -> list[Item]:
+    pk = table.instance_pk(key)
+    return [
+        item for name in (LIVE, HISTORY) for item in reading.every(stage.table, Query(name, pk))
+    ]
+
+
+@pytest.mark.rule("R123")
+def test_failures_and_all_else_go_with_the_instance() -> None:
+    stage = Stage(SETTINGS)
+    key = started(stage, "sequence.bpmn", note="x" * 600)
+    (first,) = stage.jobs_of(key)
+    (job,) = stage.activate(first.type)
+    stage.fail(job, retries=2, token=job.delivery_token)
+    while stage.state(key) is InstanceState.ACTIVE:
+        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
+        stage.work(job.type)
+    ended_at = stage.instance(key).root.ended_at
+    assert ended_at is not None
+
+    stage.wait(10)
+
+    kept = items(stage, key)
+    assert {table.FAILURE, table.JOB, table.VARIABLES, "H#"} <= {str(i["sk"])[:2] for i in kept}
+    assert {to_ms(ended_at + KEPT) // 1000} == {item.get("expires_at") for item in kept}
+
+
+def test_without_a_retention_an_instance_is_kept_for_ever() -> None:
+    stage = Stage()
+    key = started(stage, "one_task.bpmn")
+    stage.work(stage.jobs_of(key)[0].type)
+
+    stage.wait(10)
+    retire(stage.ports, key)
+
+    assert all("expires_at" not in item for item in items(stage, key))
+
+
+def test_a_running_instance_is_not_retired() -> None:
+    stage = Stage(SETTINGS)
+    key = started(stage, "one_task.bpmn")
+
+    retire(stage.ports, key)
+
+    assert all("expires_at" not in item for item in items(stage, key))
+
+
+def test_more_than_fits_the_time_goes_on_where_it_stopped() -> None:
+    stage = Stage(SETTINGS)
+    key = started(stage, "sequence.bpmn")
+    while stage.state(key) is InstanceState.ACTIVE:
+        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
+        stage.work(job.type)
+    hurried = replace(stage.ports, clock=Rushing(stage.clock.now()))
+
+    rounds = 0
+    while any("expires_at" not in item for item in items(stage, key)):
+        with pytest.raises(Conflict):
+            retire(hurried, key)
+        rounds += 1
+
+    assert 1 < rounds
