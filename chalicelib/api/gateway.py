@@ -10,6 +10,7 @@ their headers; contracts/emulation.md section 1).
 from __future__ import annotations
 
 from contextvars import ContextVar
+from operator import itemgetter
 from typing import Any
 
 from chalice.app import Chalice, Request, Response
@@ -69,14 +70,17 @@ def serve_the_rest(app: Gateway, shape: ErrorShape) -> None:
 
 
 def methods_at(app: Chalice, path: str) -> list[str]:
-    """Return the methods that some route serves at a concrete path, in the usual order."""
+    """Return the methods that are served at a concrete path, in the usual order.
+
+    Of the routes that fit, the gateway takes the one whose steps are literal the longest.
+    """
     steps = path.strip("/").split("/")
-    served = {
-        method
-        for pattern, routes in app.routes.items()
+    fitting = [
+        ([step.startswith("{") for step in pattern.split("/")], served)
+        for pattern, served in app.routes.items()
         if pattern not in ("/", ANY_PATH) and _fits(pattern.strip("/").split("/"), steps)
-        for method in routes
-    }
+    ]
+    served = min(fitting, key=itemgetter(0))[1] if fitting else {}
     return [method for method in http.METHODS if method in served]
 
 

@@ -7,8 +7,9 @@ import threading
 import pytest
 from chalice.app import Response
 
+from app import app
 from chalicelib.api import http
-from chalicelib.api.gateway import Gateway, serve_the_rest
+from chalicelib.api.gateway import Gateway, methods_at, serve_the_rest
 from chalicelib.api.zenbpm import errors
 from tests.api.client import Client
 
@@ -29,6 +30,11 @@ def test_a_wrong_method_is_405_and_names_the_right_ones(client: Client, method: 
 
     assert (405, "METHOD_NOT_ALLOWED") == (answer.status, answer.json["code"])
     assert "GET" == answer.headers["Allow"]
+
+
+def test_a_literal_path_is_not_served_by_a_route_with_a_variable() -> None:
+    assert ["POST"] == methods_at(app, "/v1/jobs/activate")
+    assert ["GET"] == methods_at(app, "/v1/jobs/42")
 
 
 def test_a_preflight_tells_what_other_origins_may_do(client: Client) -> None:
