@@ -182,12 +182,24 @@ def test_a_path_that_is_no_path_is_refused(front: Front, path: str) -> None:
     assert b'"code": "BAD_REQUEST"' in said
 
 
+@pytest.mark.parametrize("method", ["TRACE", "FOO", 'FOO"'])
+def test_a_method_that_nobody_serves_is_405_and_told_which_ones_are(
+    front: Front, method: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+        raw.sendall(f"{method} /v1/jobs HTTP/1.1\r\n\r\n".encode())
+        head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 405 ")
+    assert b"Allow: GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS" in head
+    assert "METHOD_NOT_ALLOWED" == json.loads(body)["code"]
+
+
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
         (b"GET / HTTP/1.1 and more", 400),
         (b"\x16\x03\x01 \\", 400),
-        (b'FOO" / HTTP/1.1', 501),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1", 414),
         (b"PRI * HTTP/2.0", 505),
     ],

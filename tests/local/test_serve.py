@@ -83,9 +83,10 @@ def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = served.client
         client.create_instance(client.deploy(MODEL.read_bytes()), {"total": 1})
-        queue_arn = run("queue", LAMBDA_TYPE, folder=tmp_path).stdout.strip()
+        queue = run("queue", LAMBDA_TYPE, folder=tmp_path)
+        assert 0 == queue.returncode, queue.stderr
         worker = LambdaWorker(session(tmp_path), "worker", EXAMPLE / "lambda_worker.py")
-        worker.subscribe(queue_arn, {"HEADRACE_URL": client.url})
+        worker.subscribe(queue.stdout.strip(), {"HEADRACE_URL": client.url})
         deadline = time.monotonic() + PATIENCE_S
         while not (processes := children(served.process.pid)) and time.monotonic() < deadline:
             time.sleep(0.05)
