@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PARTS = ("engine", "server", "imports")
+PARTS = ("engine", "server", "race", "imports")
 
 
 def main() -> None:
