@@ -86,14 +86,14 @@ def run_all(jobs: int, seconds: float, say: Callable[[str], None]) -> bool:
     """Run everything, the pairs until about so many seconds passed; say whether all held."""
     count, end = Count(), time.monotonic() + seconds
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        are_noticed = mutations.run_all(pool, say)
         for queue in (first_tasks(), pair_tasks()):
             for task, tally in _spread(pool, jobs, queue, end):
                 count.add(task, tally)
                 for failure in tally.failures:
                     say(f"broken: {failure}")
-        caught = mutations.run_all(pool, say)
     count.report(say)
-    return not count.failures and caught
+    return are_noticed and not count.failures
 
 
 def _spread(

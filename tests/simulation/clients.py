@@ -34,14 +34,18 @@ def start(stage: Stage, variables: JsonObject) -> int | None:
     return found.key
 
 
-def one_start(stage: Stage, then: Callable[[int], None] | None = None) -> None:
-    """Let a client start an instance, and when that is acknowledged go on with it.
+LARGE: JsonObject = {"padding": "x" * SMALL_VARIABLES_BYTES}  # too much for the root's own item
 
-    Shapes: its variables are too large for the root, so they are a record of their own.
-    """
+
+def one_start(
+    stage: Stage,
+    then: Callable[[int], None] | None = None,
+    variables: JsonObject | None = None,
+) -> None:
+    """Let a client start an instance, and when that is acknowledged go on with it."""
 
     def act() -> None:
-        key = start(stage, {"padding": "x" * SMALL_VARIABLES_BYTES})
+        key = start(stage, variables or {})
         if key is not None and then is not None:
             then(key)
 

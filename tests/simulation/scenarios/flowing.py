@@ -7,7 +7,7 @@ from datetime import timedelta
 from chalicelib.engine.limits import Limits
 from chalicelib.ports import Settings
 from tests.simulation import operators
-from tests.simulation.clients import cancel, one_start, set_variables
+from tests.simulation.clients import LARGE, cancel, one_start, set_variables
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
@@ -34,7 +34,7 @@ def _sequence(stage: Stage) -> None:
 def _parallel_join(stage: Stage) -> None:
     """Two branches that end at the same moment; the join must open once."""
     stage.ledger.maps_outputs = True
-    one_start(stage, lambda key: set_variables(stage, key, {"note": "handle with care"}))
+    one_start(stage, lambda key: set_variables(stage, key, {"note": "fragile"}), LARGE)
     for type_ in ("charge", "pack", "ship"):
         hire(stage, f"worker of {type_}", type_)
 
@@ -76,9 +76,9 @@ def _net(stage: Stage) -> None:
     """Every message is lost, as none should be: the sweeper tells all again within a day."""
     one_start(stage)
     stage.client("vandal", lambda: operators.lose_messages(stage), after_ms=1_000)
-    stage.world.spawn("sweeper", lambda: operators.sweep_hourly(stage))
+    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
     for type_ in ("charge", "ship"):
-        hire(stage, f"worker of {type_}", type_, delay_ms=DAY_MS + 2 * HOUR_MS)
+        hire(stage, f"worker of {type_}", type_, delay_ms=DAY_MS + 7 * HOUR_MS)
 
 
 SCENARIOS = (
