@@ -24,6 +24,7 @@ from chalicelib.local.functions import call_function
 from chalicelib.local.gateways import Gateway, GatewayFailed
 from chalicelib.local.requests import BadRequest, BodyTooLarge, read_body
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 IDLE_TIMEOUT_S = 120.0  # of a connection that is kept alive
 BACKLOG = 128
 DRAIN_POLL_S = 0.01
@@ -150,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
             except GatewayFailed as error:
                 self._refuse(HTTPStatus.BAD_GATEWAY, "CLUSTER_ERROR", str(error))
 
+    # One for each of METHODS.
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _serve  # noqa: N815
 
     def _answer(self) -> None:
@@ -205,6 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.request_version == self.default_request_version:
             self.request_version = self.protocol_version  # 0.9 would leave out status and headers
         status = HTTPStatus(code)
+        if status is HTTPStatus.NOT_IMPLEMENTED:  # a method that nobody serves, such as TRACE
+            allow = {"Allow": ", ".join(METHODS)}
+            refused = HTTPStatus.METHOD_NOT_ALLOWED
+            self._refuse(refused, "METHOD_NOT_ALLOWED", "method not allowed", allow)
+            return
         self._refuse(status, "BAD_REQUEST", message or status.phrase)
 
     def _refuse(

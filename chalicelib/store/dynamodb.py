@@ -119,6 +119,8 @@ class DynamoTable:
         self._retries.run(attempt)
 
     def query(self, query: Query) -> Page:
+        if query.first is not None and query.last is not None and query.first > query.last:
+            return Page(())  # DynamoDB refuses such bounds
         places = TABLES[query.table].index(query.index) if query.index else TABLES[query.table]
         words = Placeholders()
         wanted = f"{words.name(places.pk)} = {words.value(query.pk)}"

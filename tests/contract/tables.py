@@ -1,4 +1,4 @@
-"""The table in memory, and on the emulated AWS with tables of its own."""
+"""The table on the emulated AWS and on moto, with tables of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import boto3
 from botocore.config import Config
+from moto import mock_aws
 
 from chalicelib.ports import HISTORY, LIVE, Table
 from chalicelib.store.dynamodb import DynamoTable
@@ -16,8 +17,8 @@ from chalicelib.store.table import TABLES, Schema
 CONNECTIONS = 16  # as many as the threads of a race
 
 
-def client(endpoint: str) -> Any:
-    """Return a client of the emulated DynamoDB."""
+def client(endpoint: str | None) -> Any:
+    """Return a client of the emulated DynamoDB; without an endpoint of AWS's, which moto mocks."""
     return boto3.client(
         "dynamodb",
         endpoint_url=endpoint,
@@ -28,7 +29,7 @@ def client(endpoint: str) -> Any:
     )
 
 
-def on_dynamodb(endpoint: str) -> Iterator[Table]:
+def on_dynamodb(endpoint: str | None) -> Iterator[Table]:
     """Yield a table on tables of its own, which are deleted after it."""
     dynamodb = client(endpoint)
     stage = uuid4().hex[:8]
@@ -39,6 +40,12 @@ def on_dynamodb(endpoint: str) -> Iterator[Table]:
     for name in names.values():
         dynamodb.delete_table(TableName=name)
     dynamodb.close()
+
+
+def on_moto() -> Iterator[Table]:
+    """Yield a table on moto, which is fit for requests of one thread and small tables."""
+    with mock_aws():
+        yield from on_dynamodb(None)
 
 
 def creation(schema: Schema) -> Mapping[str, Any]:
