@@ -57,25 +57,36 @@ def _files(place: Path) -> Iterator[Path]:
         yield from sorted(place.rglob("*.py"))
 
 
-def imports(module: Module) -> Iterator[tuple[str, int, bool]]:
-    """Yield what a module imports: dotted name, line, and whether only for the type checker.
+@cache
+def imports(module: Module) -> tuple[tuple[str, int, bool], ...]:
+    """Return what a module imports: dotted name, line, and whether only for the type checker.
 
-    Shapes: `from a import b` yields `a.b`, so that a module of a package is told from a name.
+    Shapes: `from a import b` gives `a.b`, so that a module of a package is told from a name.
     """
-    typing_only = {
+    return tuple(_imports(module))
+
+
+def _imports(module: Module) -> Iterator[tuple[str, int, bool]]:
+    typing_only = _for_types(module) if "TYPE_CHECKING" in module.text else frozenset()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno, id(node) in typing_only
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node)
+            for alias in node.names:
+                yield f"{base}.{alias.name}", node.lineno, id(node) in typing_only
+
+
+def _for_types(module: Module) -> frozenset[int]:
+    """Return the statements that run for the type checker only, by their ids."""
+    return frozenset(
         id(inner)
         for node in ast.walk(module.tree)
         if isinstance(node, ast.If) and _names_type_checking(node.test)
         for statement in node.body
         for inner in ast.walk(statement)
-    }
-    for node in ast.walk(module.tree):
-        lazy = id(node) in typing_only
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno, lazy) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute(module, node)
-            yield from ((f"{base}.{alias.name}", node.lineno, lazy) for alias in node.names)
+    )
 
 
 def _names_type_checking(test: ast.expr) -> bool:

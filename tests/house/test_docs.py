@@ -41,9 +41,8 @@ def test_a_page_that_a_newcomer_looks_for_is_there(page: str) -> None:
     assert (ROOT / page).is_file()
 
 
-@pytest.mark.parametrize("page", markdown(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    assert [] == list(broken_links(page, page.read_text()))
+def test_links_between_pages_lead_somewhere() -> None:
+    assert [] == [link for page in markdown() for link in broken_links(page, page.read_text())]
 
 
 def test_decisions_are_numbered_in_a_row_and_short() -> None:

@@ -19,6 +19,7 @@ from chalicelib.store.definitions import Definition
 from chalicelib.triggers.batches import Messages
 from chalicelib.triggers.commands import on_commands
 from chalicelib.triggers.timers import on_timers
+from infra.template import VISIBILITY_S
 from tests.fakes.chance import SeededChance
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
@@ -46,7 +47,6 @@ STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so 
 DRAIN_STRUCK_MS = 120_000  # then spare messages come back, and are struck too
 SETTLE_MS = 75 * 60_000  # after it healed, all must come to its end: a few visibilities of 900 s
 DRAIN_MS = 40 * 60_000  # then every message that is left must go
-TRIGGER_VISIBILITY_S = 90  # of the timers and commands queues (infra/template.py)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 
@@ -156,7 +156,7 @@ def _triggers(stage: Stage) -> list[Mapping]:
     """Return the mappings of our own functions; each runs more than once at a time."""
     serve = {timers.QUEUE: on_timers, commands.QUEUE: on_commands}
     return [
-        Mapping(queue, partial(_serve, stage, function), TRIGGER_VISIBILITY_S)
+        Mapping(queue, partial(_serve, stage, function), VISIBILITY_S)
         for queue, function in serve.items()
         for _ in range(2)
     ]

@@ -1,0 +1,70 @@
+"""Code and template say the same of tables, queues and times."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.delivery import horizon, sqs
+from chalicelib.ports import HISTORY, LIVE
+from chalicelib.store.table import TABLES
+from infra import names, policies, template
+
+RESOURCES = template.extension()["Resources"]
+TABLE_NAMES = {LIVE: "LiveTable", HISTORY: "HistoryTable"}
+
+
+def keys(schema: list[dict[str, str]]) -> list[str]:
+    """Return partition and sort key of a key schema."""
+    return [part["AttributeName"] for part in sorted(schema, key=lambda part: part["KeyType"])]
+
+
+def actions(function: str) -> set[str]:
+    """Return all that a function may do."""
+    return {a for statement in policies.statements(function) for a in statement["Action"]}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_the_keys_that_the_store_uses(name: str) -> None:
+    properties, schema = RESOURCES[TABLE_NAMES[name]]["Properties"], TABLES[name]
+    assert [schema.pk, schema.sk] == keys(properties["KeySchema"])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_the_indexes_that_the_store_queries(name: str) -> None:
+    indexes: list[dict[str, Any]] = RESOURCES[TABLE_NAMES[name]]["Properties"].get(
+        "GlobalSecondaryIndexes", []
+    )
+
+    made = {index["IndexName"]: keys(index["KeySchema"]) for index in indexes}
+    assert {index.name: [index.pk, index.sk] for index in TABLES[name].indexes} == made
+    assert {"KEYS_ONLY"} >= {index["Projection"]["ProjectionType"] for index in indexes}
+
+
+@pytest.mark.parametrize("function", names.FUNCTION_NAMES)
+def test_a_function_that_sends_may_be_part_of_a_loop(function: str) -> None:
+    sends = "sqs:SendMessage" in actions(function)
+    assert ("Allow" if sends else None) == RESOURCES[function]["Properties"].get("RecursiveLoop")
+
+
+@pytest.mark.parametrize("function", names.FUNCTION_NAMES)
+def test_a_function_ends_before_the_horizon_counts_on_it(function: str) -> None:
+    timeout = timedelta(seconds=RESOURCES[function]["Properties"]["Timeout"])
+    assert timeout <= horizon.FUNCTION_TIMEOUT
+
+
+@pytest.mark.parametrize("queue", ["TimersQueue", "CommandsQueue"])
+def test_a_message_comes_back_only_after_its_function_is_over(queue: str) -> None:
+    visibility = timedelta(seconds=RESOURCES[queue]["Properties"]["VisibilityTimeout"])
+    assert visibility > horizon.FUNCTION_TIMEOUT
+
+
+def test_queues_keep_messages_as_long_as_job_queues_made_at_run_time() -> None:
+    kept = {RESOURCES[q]["Properties"]["MessageRetentionPeriod"] for q in ("TimersQueue",)}
+    assert {sqs.RETENTION_S} == kept
+
+
+def test_the_horizon_is_longer_than_any_commit_may_take() -> None:
+    horizon.check_horizon()
