@@ -8,7 +8,7 @@ JOBS ?= 2
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate rules aws bench docs lock clean
+.PHONY: help setup demo serve test check lint fix simulate rules aws bench lock clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ rules: setup ## print which rules of the contracts have a test
 
 aws: setup ## run only the tests on the emulated AWS
 	$(BIN)/python -m pytest -q -m aws
+
+fuzz: setup ## send a running server what its OpenAPI document allows, and what it does not
+	$(BIN)/python -m pytest -q -m slow tests/local/test_fuzz.py
 
 bench: setup ## run the benchmarks (see bench/README.md)
 	$(BIN)/python bench/run.py

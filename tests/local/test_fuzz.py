@@ -1,0 +1,103 @@
+"""What the OpenAPI document allows, and what it does not, is sent to a running server.
+
+Schemathesis makes the requests: of each parameter and member what is valid, at its bounds, of
+another type, missing, of the wrong media type; of each path the methods that it does not have. No
+answer may be a fault, of a status that is not published, or of another shape than is published.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from infra.package import ROOT
+from tests.local.serving import Served, environment, serving
+
+pytestmark = [pytest.mark.aws, pytest.mark.slow]
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "unsupported_method",
+    "allow_header_conformance",
+)
+TIME_MAX_S = 60  # of one run's fuzzing
+SEED = 1
+MODEL = (ROOT / "tests" / "diagrams" / "one_task.bpmn").read_bytes()
+
+
+class Keys(NamedTuple):
+    """Keys that name something: an instance with a failed job, its incident, its definition."""
+
+    definition: int
+    instance: int
+    job: int
+    incident: int
+
+    def as_parameters(self) -> str:
+        """Return a configuration that puts them into every path."""
+        named = {
+            "processDefinitionKey": self.definition,
+            "processInstanceKey": self.instance,
+            "jobKey": self.job,
+            "incidentKey": self.incident,
+        }
+        lines = (f'"path.{name}" = {key}' for name, key in named.items())
+        return "\n".join(["[parameters]", *lines]) + "\n"
+
+
+def prepared(served: Served) -> Keys:
+    """Leave something behind that lists have to show."""
+    client, url = served.client, served.client.url
+    definition = client.deploy(MODEL)
+    instances = [client.create_instance(definition, {"amount": n})["key"] for n in range(5)]
+    first = int(instances[0])
+    (job,) = client.jobs(first)
+    fail = urllib.request.Request(
+        f"{url}/v1/jobs/{job['key']}/fail", b"{}", {"Content-Type": "application/json"}
+    )
+    urllib.request.urlopen(fail).close()
+    (incident,) = client.incidents(first)
+    return Keys(definition, first, int(job["key"]), int(incident["key"]))
+
+
+def fuzz(served: Served, folder: Path, *arguments: str, config: str = "") -> str:
+    """Let schemathesis talk to a server; return what it has to say if anything is wrong."""
+    (folder / "schemathesis.toml").write_text(config)
+    url = f"{served.client.url}/v1"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
+            *("--url", url, "--checks", ",".join(CHECKS), "--seed", str(SEED)),
+            *("--continue-on-failure", "--warnings", "off", "--generation-database", "none"),
+            *("--no-color", *arguments),
+        ],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stdout[-10_000:] + done.stderr[-2_000:]
+
+
+def test_keys_that_name_nothing_and_bodies_of_every_kind(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        prepared(served)
+
+        assert "" == fuzz(served, tmp_path, "--phases", "examples,coverage")
+
+
+def test_keys_that_name_something(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        keys = prepared(served)
+        arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S))
+
+        assert "" == fuzz(served, tmp_path, *arguments, config=keys.as_parameters())
