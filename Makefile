@@ -50,7 +50,7 @@ rules: setup ## print which rules of the contracts have a test
 	$(BIN)/python -m tests.rules.report
 
 aws: setup ## run only the tests on the emulated AWS
-	$(BIN)/python -m pytest -q -m aws
+	$(BIN)/python -m pytest -q -m "aws and not slow"
 
 fuzz: setup ## send a running server what its OpenAPI document allows, and what it does not
 	$(BIN)/python -m pytest -q -m slow tests/local/test_fuzz.py

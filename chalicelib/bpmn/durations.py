@@ -25,7 +25,6 @@ _CALENDAR = (
     r"(-?)P(?=[0-9T])(?:([0-9]+)Y)?(?:([0-9]+)M)?(?:([0-9]+)W)?(?:([0-9]+)D)?"
     r"(?:T(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+)(?:\.([0-9]+))?S)?)?"
 )
-_ONE_MICROSECOND = timedelta(microseconds=1)
 _ONE_SECOND = timedelta(seconds=1)
 
 

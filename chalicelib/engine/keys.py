@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 BLOCK_SIZE = 4096
 FIRST_BLOCK = 2**20  # so that the smallest key is 2^32 and no key looks like a row number
-KEY_MAX = 2**53 - 1  # the largest integer that JavaScript keeps exact
 
 
 class OutOfKeys(Exception):

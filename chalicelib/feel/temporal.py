@@ -39,10 +39,6 @@ class Date(NamedTuple):
         year, month, day = calendar.add_months(self.year, self.month, self.day, months)
         return Date(year, month, day) if abs(year) <= calendar.YEAR_MAX else None
 
-    def to_date(self) -> date:
-        """Give Python's date. Raises: ValueError beyond years 1 to 9999."""
-        return date(self.year, self.month, self.day)
-
 
 class Time(NamedTuple):
     """A time of day, local or in a zone."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import ResolveIncident
-from chalicelib.engine.state import Incident, RecordKey
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance
 from chalicelib.ports import Ports
-from chalicelib.store import incidents, instances
+from chalicelib.store import incidents
 from chalicelib.store.incidents import OpenIncident
 from chalicelib.store.lists import Cut, Listed
 
@@ -35,16 +33,6 @@ def resolve_incident(ports: Ports, key: int, mended: Mended) -> None:
     Raises: Rejected, also TooLarge; Conflict.
     """
     advance(ports, key, ResolveIncident(key, mended.retries, mended.retry_at, mended.variables))
-
-
-def get_incident(ports: Ports, key: int) -> Incident:
-    """Return an incident. Raises: Rejected(NOT_FOUND)."""
-    place = RecordKey(Incident, key)
-    instance = instances.load(ports.table, key, [place])
-    found = None if instance is None else instance.records.get(place)
-    if not isinstance(found, Incident):
-        raise lifecycle.no_such("incident", key)
-    return found
 
 
 def get_open_incidents(ports: Ports, bpmn_process_id: str | None, cut: Cut) -> Listed[OpenIncident]:

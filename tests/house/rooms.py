@@ -31,7 +31,6 @@ def _room(*rooms: str, packages: tuple[str, ...] = (), pure: bool = False) -> Ro
 _CORE = ("errors", "json_text", "profile", "feel", "dmn", "bpmn", "engine", "scheduler", "ports")
 _SHELL = (*_CORE, "store", "delivery", "operations")
 _OUTER = ("settings", "logs", "wiring")
-_LAPTOP = ("operations", "ports", "settings", "infra", "errors", "json_text", "wiring", "logs")
 
 ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),

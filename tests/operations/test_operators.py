@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.delivery import bells
 from chalicelib.engine.commands import ResolveIncident
-from chalicelib.engine.state import Incident, Job, JobState
+from chalicelib.engine.state import Incident, Job
 from chalicelib.operations import incidents, locks, retries
 from chalicelib.operations.advance import advance
 from chalicelib.operations.incidents import Mended
@@ -211,13 +211,3 @@ def test_open_incidents_are_listed_of_one_process(stage: Stage) -> None:
     assert [incident.key] == keys("made")
     assert 1 == len(keys("exclusive_choice"))
     assert [] == keys("none")
-
-
-def test_an_incident_is_found_by_its_key(stage: Stage) -> None:
-    job, incident = failed(stage)
-
-    assert incident == incidents.get_incident(stage.ports, incident.key)
-    assert JobState.FAILED is job.state
-    for key in (0, job.key, incident.key + 1):
-        with pytest.raises(Exception, match="not found"):
-            incidents.get_incident(stage.ports, key)

@@ -28,7 +28,6 @@ from tests.store.samples import NOW
 
 ACTIVE, COMPLETED = InstanceState.ACTIVE, InstanceState.COMPLETED
 ALL = Cut(size=100)
-DEFINITION = samples.root().definition_key
 
 
 @pytest.fixture
