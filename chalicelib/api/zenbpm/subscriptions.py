@@ -1,8 +1,8 @@
 """What an instance waits for: timers, messages, errors (contracts/zenbpm.md section 1.4).
 
 Only timers are subscriptions of their own so far: an error is looked for when it is thrown, and
-models that wait for a message are refused at deployment. So the other two lists are empty, and refuse
-what they would refuse.
+models that wait for a message are refused at deployment. So the other two lists are empty, and
+refuse what they would refuse.
 """
 
 from __future__ import annotations
