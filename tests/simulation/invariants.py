@@ -40,6 +40,7 @@ def check(stage: Stage) -> list[str]:
         assert instance is not None
         jobs |= {job.key: job for job in _all(instance, Job)}
         wrong += [f"instance {key}: {what}" for what in _wrong_instance(store, instance)]
+        wrong += [] if ledger.may_loop else _repeated_flows(store, instance)
         wrong += _too_many_failures(ledger, instance)
     rows = {
         (row.job_key, row.delivery_token) for i in found.values() if i for row in _all(i, Failure)
@@ -116,12 +117,20 @@ def _wrong_history(store: Table, instance: Instance) -> Iterator[str]:
     events = [event for _, event in events_of(store, instance.key)]
     ends = Counter(event.key for event in events if isinstance(event, Left | Terminated))
     entered = Counter(event.key for event in events if isinstance(event, Entered))
-    taken = Counter(event.flow_id for event in events if isinstance(event, Taken))
     yield from (f"element {key} was entered {n} times" for key, n in entered.items() if n > 1)
     yield from (f"element {key} ended {n} times" for key, n in ends.items() if n > 1)
-    yield from (f"flow {flow} was taken {n} times" for flow, n in taken.items() if n > 1)
     if instance.root.state is InstanceState.COMPLETED and entered.keys() != ends.keys():
         yield f"completed, but elements {sorted(entered.keys() ^ ends.keys())} did not end"
+
+
+def _repeated_flows(store: Table, instance: Instance) -> Iterator[str]:
+    events = [event for _, event in events_of(store, instance.key)]
+    taken = Counter(event.flow_id for event in events if isinstance(event, Taken))
+    yield from (
+        f"instance {instance.key}: flow {flow} was taken {n} times"
+        for flow, n in taken.items()
+        if n > 1
+    )
 
 
 def _wrong_failures(instance: Instance, job: Job) -> Iterator[str]:

@@ -32,6 +32,8 @@ class Ledger:
     reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise
     cancelled: list[int] = field(default_factory=list)  # acknowledged, by instance key
     variables: dict[int, JsonObject] = field(default_factory=dict)  # acknowledged, by instance
+    deployed: list[int] = field(default_factory=list)  # acknowledged, by definition key
+    may_loop: bool = False  # whether a flow of the model may be taken more than once
     maps_outputs: bool = False  # whether each task of the model maps its token to <task>_done
     asked_to_cancel: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)

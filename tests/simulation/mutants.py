@@ -35,7 +35,8 @@ from chalicelib.ports import (
     Write,
     Written,
 )
-from chalicelib.store import difference
+from chalicelib.store import definitions, difference
+from chalicelib.store.definitions import DefinitionInfo
 from chalicelib.store.table import ROOT
 from tests.simulation.ports import StruckTable
 
@@ -139,6 +140,17 @@ def bells_deleted_first() -> Mutant:
         hand_out(self, received)
 
     return replaced(HandOut, hand_out=delete_first)
+
+
+def latest_not_compared() -> Mutant:
+    """Deploy whatever version was deployed meanwhile."""
+    writes = definitions._writes
+
+    def write_all(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
+        first, *rest = writes(info, latest)
+        return [replace(first, condition=()), *rest] if isinstance(first, Put) else [first, *rest]
+
+    return replaced(definitions, _writes=write_all)
 
 
 # --- reads and writes ----------------------------------------------------------------------------

@@ -121,7 +121,7 @@ NOTICED_BY: dict[Guard, tuple[str, ...]] = {
         "last-failure-and-completion",
     ),
     Guard.COMPLETE: ("cancel-and-complete", "late-completion"),
-    Guard.CANCEL: ("cancel-and-complete",),
+    Guard.CANCEL: ("cancel-and-complete", "terminate-and-complete"),
     Guard.SET_RETRIES: ("set-at-work", "set-at-last-failure", "held", "rung-at-work"),
     Guard.RESOLVE: ("resolved-and-set",),
     Guard.RELEASE: ("held",),
@@ -182,6 +182,7 @@ def ordering_mutations() -> list[Mutation]:
             ("late-completion",),
         ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
+        Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
     ]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from greenlet import getcurrent
@@ -18,10 +19,12 @@ from chalicelib.delivery.promise import promise_in_time
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Rejected
 from chalicelib.operations import sweep
+from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.jobs import assign_job
 from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
+from chalicelib.profile import Profile
 from chalicelib.store import instances, jobs
 from chalicelib.store.jobs import Lock
 from chalicelib.store.moments import to_ms
@@ -31,6 +34,7 @@ from tests.simulation.stage import Stage
 
 LOOK_MS = 700  # between two looks for something to do
 HOUR_MS = 3_600_000
+DIAGRAMS = Path(__file__).resolve().parents[1] / "diagrams"
 
 T = TypeVar("T")
 
@@ -146,6 +150,19 @@ def double_messages(stage: Stage, type_: str) -> None:
     stage.queues.await_message(queue)
     body = stage.queues.inner.visible(queue)[0]
     stage.queues.send(queue, [Message(body)])
+
+
+def deploy(stage: Stage, diagram: str, name: str) -> None:
+    """Deploy a diagram under another name of its process."""
+    xml = (DIAGRAMS / diagram).read_text().replace('name="One task"', f'name="{name}"').encode()
+
+    def operation() -> int:
+        deployed = create_process_definition(stage.ports, xml, Profile.ZENBPM)
+        return deployed.definitions[0].key
+
+    key = stage.repeat("deploy", operation)
+    if key is not None:
+        stage.ledger.deployed.append(key)
 
 
 def lose_messages(stage: Stage) -> None:

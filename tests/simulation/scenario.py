@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -63,7 +63,8 @@ class Scenario:
     """What is played: a model of tests/diagrams, and those who act on it.
 
     Shapes: `act` brings the actors onto the stage; `settle_ms` is how long it may take after all
-        is healed until every instance came to its end.
+        is healed until every instance came to its end; `expect` yields what is wrong in the
+        end, beside the invariants of every run.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Scenario:
     edits: tuple[Edit, ...] = ()
     settings: Settings = field(default_factory=Settings)
     settle_ms: int = SETTLE_MS
+    expect: Callable[[Stage], Iterable[str]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def play(scenario: Scenario, plan: Plan, trace: Callable[[str], None] | None = N
         finally:
             world.end()
     world.violations += check(stage)
+    world.violations += scenario.expect(stage)
     return Outcome(world.violations, world.calls, world.kinds, world.struck)
 
 

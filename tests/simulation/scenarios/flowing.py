@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from chalicelib.engine.limits import Limits
 from chalicelib.ports import Settings
-from tests.simulation import operators
+from tests.simulation import expectations, operators
 from tests.simulation.clients import LARGE, cancel, one_start, set_variables
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
@@ -14,6 +14,7 @@ from tests.simulation.workers import Habits, hire
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+ONE_MOVE = Settings(limits=Limits(moves_max=1))
 OUTPUTS_MAPPED = tuple(
     Edit(
         f'<zeebe:taskDefinition type="{task}" />',
@@ -72,6 +73,29 @@ def _cancel_and_complete(stage: Stage) -> None:
     hire(stage, "worker", "charge")
 
 
+def _agenda_cancelled(stage: Stage) -> None:
+    """Turns of one move each, and the instance is cancelled while moves are left."""
+    one_start(stage, lambda key: cancel(stage, key))
+    for type_ in ("charge", "pack", "ship"):
+        hire(stage, f"worker of {type_}", type_)
+
+
+def _terminate_and_complete(stage: Stage) -> None:
+    """One branch ends the instance at the moment the job of the other one is completed."""
+    one_start(stage)
+    hire(stage, "worker of charge", "charge")
+    hire(stage, "worker of wait", "wait")
+
+
+def _cycle(stage: Stage) -> None:
+    """Three reminders, ten seconds apart, beside a task that is completed at the third."""
+    stage.ledger.may_loop = True
+    one_start(stage)
+    lock = timedelta(seconds=60)
+    hire(stage, "worker of charge", "charge", Habits(lock=lock, work_ms=30_985))
+    hire(stage, "worker of remind", "remind")
+
+
 def _net(stage: Stage) -> None:
     """Every message is lost, as none should be: the sweeper tells all again within a day."""
     one_start(stage)
@@ -84,11 +108,12 @@ def _net(stage: Stage) -> None:
 SCENARIOS = (
     Scenario("sequence", "sequence.bpmn", _sequence),
     Scenario("parallel-join", "parallel_join.bpmn", _parallel_join, OUTPUTS_MAPPED),
-    Scenario(
-        "agenda", "parallel_join.bpmn", _agenda, settings=Settings(limits=Limits(moves_max=1))
-    ),
+    Scenario("agenda", "parallel_join.bpmn", _agenda, settings=ONE_MOVE),
     Scenario("boundary-timer", "boundary_timer.bpmn", _boundary_timer),
     Scenario("far-timer", "timer_catch.bpmn", _far_timer, (Edit("PT2S", "PT1H"),)),
     Scenario("cancel-and-complete", "one_task.bpmn", _cancel_and_complete),
+    Scenario("agenda-cancelled", "parallel_join.bpmn", _agenda_cancelled, settings=ONE_MOVE),
+    Scenario("terminate-and-complete", "terminate_end.bpmn", _terminate_and_complete),
+    Scenario("cycle", "boundary_cycle.bpmn", _cycle, expect=expectations.reminders),
     Scenario("net", "timer_catch.bpmn", _net, settle_ms=2 * DAY_MS),
 )

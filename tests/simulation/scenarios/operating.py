@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
-from tests.simulation import operators
+from tests.simulation import expectations, operators
 from tests.simulation.clients import one_start, start_once
 from tests.simulation.scenario import Scenario
 from tests.simulation.scenarios.failing import THREE_TRIES, but_the_last, the_first
@@ -67,6 +68,15 @@ def _started_once(stage: Stage) -> None:
     hire(stage, "worker", "charge")
 
 
+def _two_deployments(stage: Stage) -> None:
+    """Two clients deploy two texts of one process at once: each is a version of its own."""
+    for number in range(2):
+        name = f"Order {number}"
+        stage.client(f"client {number}", partial(operators.deploy, stage, "one_task.bpmn", name))
+    one_start(stage)
+    hire(stage, "worker", "charge")
+
+
 SCENARIOS = (
     Scenario("retries-set", "one_task.bpmn", _retries_set, THREE_TRIES),
     Scenario("set-at-work", "one_task.bpmn", _set_at_work),
@@ -75,4 +85,5 @@ SCENARIOS = (
     Scenario("rung-at-work", "one_task.bpmn", _rung_at_work, THREE_TRIES),
     Scenario("assigned", "one_task.bpmn", _assigned),
     Scenario("started-once", "one_task.bpmn", _started_once),
+    Scenario("two-deployments", "one_task.bpmn", _two_deployments, expect=expectations.versions),
 )

@@ -1,0 +1,42 @@
+"""What single scenarios promise, beside the invariants of every run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from chalicelib.engine.turn import Entered, HistoryEvent
+from chalicelib.store import definitions, history
+from tests.simulation.changes import SKEW_TOLERATED_MS
+from tests.simulation.stage import Stage
+
+REMINDERS_MAX = 3
+INTERVAL_MS = 10_000
+
+
+def reminders(stage: Stage) -> Iterator[str]:
+    """A cycle of three fires at most three times, each on a later point of its grid."""
+    for key in sorted(stage.watch.roots):
+        events = list(history.events(stage.inner, key))
+        task = next((at for at, event in events if _enters(event, "charge")), 0)
+        fired = [at for at, event in events if _enters(event, "every_ten_seconds")]
+        if len(fired) > REMINDERS_MAX:
+            yield f"instance {key} was reminded {len(fired)} times"
+        for number, at in enumerate(fired, 1):
+            if at < task + number * INTERVAL_MS - SKEW_TOLERATED_MS:
+                yield f"instance {key} had its reminder {number} after {at - task} ms"
+
+
+def versions(stage: Stage) -> Iterator[str]:
+    """Deployments are numbered in a row, and each that was acknowledged is there."""
+    found = {info.key: info for info in definitions.list_all(stage.inner)}
+    numbers = Counter(info.version for info in found.values())
+    if sorted(numbers.elements()) != list(range(1, len(found) + 1)):
+        yield f"versions {sorted(numbers.elements())}"
+    for key in stage.ledger.deployed:
+        if key not in found:
+            yield f"deployment {key} was acknowledged and is gone"
+
+
+def _enters(event: HistoryEvent, element_id: str) -> bool:
+    return isinstance(event, Entered) and event.element_id == element_id
