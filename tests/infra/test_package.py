@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import marshal
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from infra import deploy, package
+from chalicelib.settings import BadSetting
+from infra import deploy, names, package
 
 SOURCE = {"app.py": "answer = 42\n", "chalicelib/__init__.py": "", "chalicelib/data.json": "{}"}
 LAPTOP = {"chalicelib/cli.py": "", "chalicelib/local/__init__.py": ""}
@@ -71,3 +73,37 @@ def test_code_that_is_placed_already_is_refused() -> None:
 
     with pytest.raises(ValueError, match="expected the code of APIHandler"):
         deploy.with_code(placed, None)
+
+
+def configure(folder: Path, **variables: str) -> None:
+    """Write a configuration as an operator does."""
+    config = json.loads((package.ROOT / ".chalice" / "config.json").read_text())
+    (folder / ".chalice").mkdir()
+    (folder / ".chalice" / "config.json").write_text(
+        json.dumps({**config, "environment_variables": variables})
+    )
+
+
+def test_what_the_configuration_sets_is_what_every_function_gets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, JOBS_MAX_RETRIES="7")
+    monkeypatch.setattr(package, "ROOT", tmp_path)
+
+    assert {"JOBS_MAX_RETRIES": "7"} == package.configured()
+    for function in names.FUNCTION_NAMES:
+        properties = package.build_template()["Resources"][function]["Properties"]
+        assert "7" == properties["Environment"]["Variables"]["JOBS_MAX_RETRIES"]
+        assert "HEADRACE_TABLE" in properties["Environment"]["Variables"]
+
+
+def test_a_setting_that_makes_no_sense_is_not_deployed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS="1001")
+    monkeypatch.setattr(package, "ROOT", tmp_path)
+
+    with pytest.raises(
+        BadSetting, match=r"jobManager.defaultMaxActiveJobs \(JOB_MANAGER_DEFAULT_MAX_ACTIVE_JOBS\)"
+    ):
+        package.build_template()
