@@ -168,6 +168,12 @@ def test_a_job_is_read_whole_however_large_its_parts_are(store: MemoryTable, job
     assert found is not None and job in found.records.values()
 
 
+def test_a_job_may_be_read_without_what_lies_apart(store: MemoryTable) -> None:
+    job = stored(store, samples.job(inputs=LARGE, outputs=LARGE))
+
+    assert {JOB: replace(job, inputs={}, outputs=None)} == jobs.read(store, [JOB], whole=False)
+
+
 def test_a_write_to_a_large_job_answers_with_all_of_it(store: MemoryTable) -> None:
     job = stored(store, samples.job(inputs=LARGE))
 
@@ -308,35 +314,6 @@ def test_a_retried_failure_is_lost_and_leaves_no_row(
 
     assert_lost(store, jobs.record_retried_failure(store, job, after, row, token="t"), current)
     assert [] == failures.newest(store, current)
-
-
-def test_failures_are_paged_from_the_newest(store: MemoryTable) -> None:
-    job = stored(store, samples.job(retries=30))
-    rows = []
-    for number in range(1, 13):
-        after, row = failed(job, number, token=None)
-        result = jobs.record_retried_failure(store, job, after, row, token=f"f{number}")
-        assert isinstance(result, Job)
-        job = result
-        rows.append(row)
-
-    assert rows[:1:-1] == failures.newest(store, job)
-    assert rows[1::-1] == failures.newest(store, job, first=10)
-    assert [] == failures.newest(store, job, first=20)
-    assert [] == failures.newest(store, samples.job(key=JOB + 1))
-
-
-def test_a_delivery_whose_failure_is_recorded_is_found_among_others(store: MemoryTable) -> None:
-    job = stored(store, samples.job(retries=30, delivery_token=9))
-    for number, token in enumerate((2, None, 5, None, 7), 1):
-        after, row = failed(job, number, token)
-        result = jobs.record_retried_failure(store, job, after, row, token=f"f{number}")
-        assert isinstance(result, Job)
-        job = result
-
-    found = {token for token in range(1, 10) if failures.is_recorded(store, job, token)}
-
-    assert {2, 5, 7} == found
 
 
 def test_set_retries_keep_what_a_worker_did_meanwhile(store: MemoryTable) -> None:
