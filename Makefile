@@ -8,7 +8,7 @@ JOBS ?= 2
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate rules aws bench lock clean
+.PHONY: help setup demo serve test check lint fix simulate rules aws bench lock clean docs
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -57,6 +57,9 @@ fuzz: setup ## send a running server what its OpenAPI document allows, and what 
 
 bench: setup ## run the benchmarks (see bench/README.md)
 	$(BIN)/python bench/run.py
+
+docs: setup ## draw the pages that are made of tables
+	$(BIN)/python -m tests.house.state_machines
 
 lock: ## pin the newest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv --clear .cache/lock

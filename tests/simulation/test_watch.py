@@ -89,7 +89,7 @@ def test_history_written_twice_is_seen() -> None:
     ("before", "after"),
     [
         (WAITING | {"state": "completed"}, WAITING | {"state": "active"}),
-        (WAITING | {"state": "completed"}, WAITING | {"state": "completed", "assignee": "kim"}),
+        (WAITING | {"state": "completed"}, WAITING | {"state": "completed", "assignee": "clerk"}),
         (WAITING, WAITING | {"ring": 0}),
         (LOCKED, LOCKED | {"owner": "b", "delivery_token": 2}),
         (LOCKED, LOCKED | {"owner": "b"}),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from chalicelib import logs
+from chalicelib.engine.state import InstanceState
 from chalicelib.ports import Settings
 from chalicelib.telemetry import metrics, xray
 from chalicelib.telemetry.journal import LinesAndMore
@@ -244,8 +245,10 @@ def test_a_journal_that_fails_fails_no_request() -> None:
     stage = Stage()
     stage.ports = replace(stage.ports, journal=Broken())
 
-    stage.create("one_task.bpmn")
+    key = stage.create("one_task.bpmn")
     stage.work("charge")
+
+    assert InstanceState.COMPLETED == stage.state(key)
 
 
 # --- how metrics and spans are written ---------------------------------------------------------

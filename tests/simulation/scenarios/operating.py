@@ -58,7 +58,7 @@ def _assigned(stage: Stage) -> None:
     """A job is given to somebody at the moment it is completed."""
     one_start(stage)
     hire(stage, "worker", "charge")
-    stage.client("operator", lambda: operators.assign(stage, "kim"), after_ms=212)
+    stage.client("operator", lambda: operators.assign(stage, "clerk"), after_ms=212)
 
 
 def _started_once(stage: Stage) -> None:
