@@ -5,16 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from chalicelib import wiring
+from chalicelib import logs, wiring
+from chalicelib.engine.facts import TimerFired
+from chalicelib.engine.state import Timer
 from chalicelib.settings import BadSetting
+from chalicelib.telemetry.journal import LinesAndMore
 from chalicelib.wiring import LazyClient, SystemChance, SystemClock
 
 ROOT = Path(__file__).parent.parent
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NAMES = {
     "HEADRACE_TABLE": "headrace-test",
     "HEADRACE_HISTORY_TABLE": "headrace-test-history",
@@ -31,6 +35,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wiring._ports.cache_clear()
     yield
     wiring._ports.cache_clear()
+    logs.at_end(lambda: None)
 
 
 def test_ports_are_made_once_by_the_names_in_the_environment(names: None) -> None:
@@ -102,3 +107,41 @@ def test_chance_gives_ids_that_nobody_else_has() -> None:
     assert 100 == len({chance.id() for _ in range(100)})
     assert {32} == {len(chance.id())}
     assert 0 <= chance.share() < 1
+
+
+@pytest.mark.parametrize("variable", ["AWS_LAMBDA_FUNCTION_NAME", "HOME"])
+def test_metrics_are_written_on_lambda_alone(
+    names: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+) -> None:
+    monkeypatch.setenv(variable, "headrace-test-api")
+    journal = wiring.ports().journal
+    assert isinstance(journal, LinesAndMore)
+
+    journal.tell([TimerFired(Timer(1, 1, "timer", 1, NOW, NOW))])
+    journal.flush()
+
+    written = capsys.readouterr().out
+    assert ("timers_fired" in written) == (variable == "AWS_LAMBDA_FUNCTION_NAME")
+
+
+@pytest.mark.parametrize(
+    ("variables", "sends"),
+    [
+        ({}, False),
+        ({"TRACING_ENABLED": "true"}, False),
+        ({"AWS_XRAY_DAEMON_ADDRESS": "127.0.0.1:2000"}, False),
+        ({"TRACING_ENABLED": "true", "AWS_XRAY_DAEMON_ADDRESS": "127.0.0.1:2000"}, True),
+    ],
+)
+def test_spans_are_sent_if_an_operator_wants_them_and_there_is_a_daemon(
+    names: None, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], sends: bool
+) -> None:
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    journal = wiring.ports().journal
+
+    assert isinstance(journal, LinesAndMore)
+    assert sends == (journal.send is not None)
