@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from chalicelib.engine.commands import FailJob
 from chalicelib.engine.limits import SMALL_VARIABLES_BYTES
@@ -84,8 +85,17 @@ def complete(stage: Stage, job: Job, variables: JsonObject) -> None:
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
 
 
-def fail(stage: Stage, job: Job, backoff: timedelta | None, is_named: bool = False) -> None:
-    """Fail a delivery, by its token or by a name of the request; note if it was acknowledged."""
+def fail(
+    stage: Stage,
+    job: Job,
+    backoff: timedelta | None,
+    is_named: bool = False,
+    is_doubled: bool = False,
+) -> None:
+    """Fail a delivery, by its token or by a name of the request; note if it was acknowledged.
+
+    A doubled report is sent twice at the same moment.
+    """
     token = None if is_named else job.delivery_token
     once = None
     if is_named:
@@ -100,6 +110,9 @@ def fail(stage: Stage, job: Job, backoff: timedelta | None, is_named: bool = Fal
         return True
 
     name = f"fail {job.element_id}"
+    if is_doubled:
+        echo = partial(stage.world.serve_unheard, name, operation)
+        stage.world.spawn_echo(name, echo, 1)
     try:
         if stage.repeat(name, operation):
             stage.ledger.failed.append((job.key, token))

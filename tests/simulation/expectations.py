@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from chalicelib.engine.state import Incident
 from chalicelib.engine.turn import Entered, HistoryEvent
-from chalicelib.store import definitions, history
+from chalicelib.store import definitions, history, instances
 from tests.simulation.changes import SKEW_TOLERATED_MS
 from tests.simulation.stage import Stage
 
@@ -36,6 +37,17 @@ def versions(stage: Stage) -> Iterator[str]:
     for key in stage.ledger.deployed:
         if key not in found:
             yield f"deployment {key} was acknowledged and is gone"
+
+
+def one_incident(stage: Stage) -> Iterator[str]:
+    """However often the failure that spends the last attempt is sent, it opens one incident."""
+    for key in sorted(stage.watch.roots):
+        instance = instances.load(stage.inner, key, None)
+        records = instance.records.values() if instance else ()
+        opened = Counter(each.job_key for each in records if isinstance(each, Incident))
+        for job, times in opened.items():
+            if times > 1:
+                yield f"job {job} failed for good once and has {times} incidents"
 
 
 def _enters(event: HistoryEvent, element_id: str) -> bool:

@@ -29,7 +29,7 @@ from chalicelib.store import instances, jobs
 from chalicelib.store.jobs import Lock
 from chalicelib.store.moments import to_ms
 from tests.simulation.changes import number
-from tests.simulation.clients import complete
+from tests.simulation.clients import cancel, complete
 from tests.simulation.stage import Stage
 
 LOOK_MS = 700  # between two looks for something to do
@@ -59,6 +59,16 @@ def resolve_incidents(stage: Stage) -> None:
                 _try(
                     stage, "resolve", partial(resolve_incident, stage.ports, incident.key, Mended())
                 )
+
+
+def cancel_what_is_stuck(stage: Stage) -> None:
+    """Cancel the first instance that is seen with an open incident."""
+    while not stage.is_over:
+        stage.world.pause(LOOK_MS)
+        for incident in _records(stage, Incident):
+            if incident.resolved_at is None:
+                cancel(stage, incident.instance_key)
+                return
 
 
 def set_retries(stage: Stage, retries: int) -> None:

@@ -45,6 +45,7 @@ class Habits:
     fails: Callable[[Job], bool] = field(default=lambda _: False)
     backoff: timedelta | None = None
     names_failures: bool = False  # by an Idempotency-Key, in place of the delivery token
+    doubles_failures: bool = False  # by sending each twice at once
     max_active: int | None = None  # how many jobs of the type it may hold
 
 
@@ -157,7 +158,7 @@ def work(stage: Stage, job: Job, habits: Habits) -> None:
     work_ms = habits.first_ms or 0 if is_first else habits.work_ms
     stage.world.pause(max(0, work_ms + stage.world.plan.jitter_ms()))
     if habits.fails(job):
-        fail(stage, job, habits.backoff, habits.names_failures)
+        fail(stage, job, habits.backoff, habits.names_failures, habits.doubles_failures)
     else:
         complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from chalicelib.engine.state import Job
-from tests.simulation import operators
+from tests.simulation import expectations, operators
 from tests.simulation.clients import one_start
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
@@ -96,6 +96,13 @@ def _last_failure_and_completion(stage: Stage) -> None:
     stage.world.spawn("operator", lambda: operators.resolve_incidents(stage))
 
 
+def _last_failure_twice(stage: Stage) -> None:
+    """The last attempt's failure is sent twice at once: it opens one incident."""
+    one_start(stage)
+    hire(stage, "worker", "charge", Habits(fails=the_first, doubles_failures=True))
+    stage.world.spawn("operator", lambda: operators.resolve_incidents(stage))
+
+
 def _failed_once(stage: Stage) -> None:
     """A failure without a token, made safe to repeat by an Idempotency-Key."""
     one_start(stage)
@@ -111,5 +118,11 @@ SCENARIOS = (
     Scenario("exhausted", "one_task.bpmn", _exhausted),
     Scenario("last-failure-and-lapse", "one_task.bpmn", _last_failure_and_lapse),
     Scenario("last-failure-and-completion", "one_task.bpmn", _last_failure_and_completion),
+    Scenario(
+        "last-failure-twice",
+        "one_task.bpmn",
+        _last_failure_twice,
+        expect=expectations.one_incident,
+    ),
     Scenario("failed-once", "one_task.bpmn", _failed_once, THREE_TRIES),
 )

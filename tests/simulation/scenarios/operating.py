@@ -46,6 +46,14 @@ def _resolved_and_set(stage: Stage) -> None:
     stage.client("other setter", lambda: operators.set_retries(stage, 6), after_ms=703)
 
 
+def _resolved_and_cancelled(stage: Stage) -> None:
+    """An incident is resolved at the moment its instance is cancelled."""
+    one_start(stage)
+    hire(stage, "worker", "charge", Habits(fails=the_first))
+    stage.world.spawn("resolver", lambda: operators.resolve_incidents(stage))
+    stage.world.spawn("canceller", lambda: operators.cancel_what_is_stuck(stage), 4)
+
+
 def _rung_at_work(stage: Stage) -> None:
     """All is rung for while a job fails, is handed out again and is completed."""
     one_start(stage)
@@ -82,6 +90,7 @@ SCENARIOS = (
     Scenario("set-at-work", "one_task.bpmn", _set_at_work),
     Scenario("set-at-last-failure", "one_task.bpmn", _set_at_last_failure),
     Scenario("resolved-and-set", "one_task.bpmn", _resolved_and_set),
+    Scenario("resolved-and-cancelled", "one_task.bpmn", _resolved_and_cancelled),
     Scenario("rung-at-work", "one_task.bpmn", _rung_at_work, THREE_TRIES),
     Scenario("assigned", "one_task.bpmn", _assigned),
     Scenario("started-once", "one_task.bpmn", _started_once),
