@@ -9,3 +9,13 @@ SCENARIOS = {
     for module in (flowing, handing_out, failing, operating)
     for scenario in module.SCENARIOS
 }
+
+# The scenarios that every change must hold up to in full: 1,000 seeds and all pairs of strikes.
+CORE = (
+    "sequence",
+    "parallel-join",
+    "boundary-timer",
+    "two-workers",
+    "failure-and-lapse",
+    "cancel-and-complete",
+)
