@@ -20,6 +20,7 @@ class Call(StrEnum):
     DELETE = "delete"
     SHOW = "show again"
     SCHEDULE = "schedule"
+    ENSURE = "ensure"  # a queue is made
     REQUEST = "request"  # HTTP: a client calls our API
     DELIVER = "deliver"  # SQS mapping: a batch goes to a function
     WORK = "work"  # a worker does what the job asks
@@ -90,6 +91,12 @@ MAY_STRIKE: Mapping[Call, tuple[Strike, ...]] = {
         Strike.LOST_ANSWER,
         Strike.LATE,
         Strike.STALL,
+    ),
+    Call.ENSURE: (
+        Strike.CRASH_BEFORE,
+        Strike.CRASH_AFTER,
+        Strike.LOST_REQUEST,
+        Strike.LOST_ANSWER,
     ),
     Call.REQUEST: (Strike.LOST_REQUEST, Strike.LOST_ANSWER, Strike.DUPLICATE),
     Call.DELIVER: (Strike.DUPLICATE, Strike.LATE, Strike.LOST_ANSWER),

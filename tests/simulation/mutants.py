@@ -39,21 +39,9 @@ from chalicelib.store import definitions, difference
 from chalicelib.store.definitions import DefinitionInfo
 from chalicelib.store.table import ROOT
 from tests.simulation.ports import StruckTable
+from tests.simulation.replacing import replaced
 
 Mutant = AbstractContextManager[None]
-
-
-@contextmanager
-def replaced(where: object, **names: object) -> Iterator[None]:
-    """Let names of a module or class mean something else while this lasts."""
-    before = {name: getattr(where, name) for name in names}
-    for name, value in names.items():
-        setattr(where, name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(where, name, value)
 
 
 # --- promise before commit -----------------------------------------------------------------------

@@ -207,8 +207,8 @@ class WatchedQueues:
             self._wait(queue, until_ms)
 
     def await_message(self, queue: str) -> None:
-        """Wait until there is something to receive."""
-        while not self.inner.visible(queue):
+        """Wait until there is something to receive, also if the queue is not there yet."""
+        while not self.inner.count(queue) or not self.inner.visible(queue):
             self._wait(queue, None)
 
     def _wait(self, queue: str, until_ms: int | None) -> None:
@@ -284,7 +284,13 @@ class StruckQueues:
         self.inner.show_again(queue, receipt, after_s)
 
     def ensure(self, queue: str) -> str:
-        return self.inner.ensure(queue)
+        strike = self.world.call(Call.ENSURE, "ensure", queue)
+        arn = self.inner.ensure(queue)
+        if strike is Strike.CRASH_AFTER:
+            self.world.crash()
+        if strike is Strike.LOST_ANSWER:
+            raise Fault(f"the answer to making {queue} was lost")
+        return arn
 
     def names(self) -> list[str]:
         return self.inner.names()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -64,7 +65,7 @@ class Scenario:
 
     Shapes: `act` brings the actors onto the stage; `settle_ms` is how long it may take after all
         is healed until every instance came to its end; `expect` yields what is wrong in the
-        end, beside the invariants of every run.
+        end, beside the invariants of every run; all of it happens `under` a circumstance.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Scenario:
     settings: Settings = field(default_factory=Settings)
     settle_ms: int = SETTLE_MS
     expect: Callable[[Stage], Iterable[str]] = lambda _: ()
+    under: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,11 @@ class Outcome:
 
 def play(scenario: Scenario, plan: Plan, trace: Callable[[str], None] | None = None) -> Outcome:
     """Run a scenario once by a plan, and check it."""
-    world = World(plan, trace)
+    with scenario.under():
+        return _play(scenario, World(plan, trace))
+
+
+def _play(scenario: Scenario, world: World) -> Outcome:
     stage = _set(scenario, world)
     scenario.act(stage)
     with reporting_bugs(world.complain):
@@ -114,6 +120,8 @@ def _let_act(stage: Stage, settle_ms: int) -> None:
     stage.is_over = True
     world.run(world.now_ms + DRAIN_MS, stage.is_quiet)
     world.run(world.now_ms + DRAIN_MS, _sweep(stage))
+    if not stage.is_quiet():
+        world.complain(f"messages go round for ever: {stage.watch.left()}")
 
 
 def _sweep(stage: Stage) -> Callable[[], bool]:
@@ -131,7 +139,7 @@ def _sweep(stage: Stage) -> Callable[[], bool]:
 
 def _set(scenario: Scenario, world: World) -> Stage:
     """Set the stage: copies of what was deployed, under ports that are struck."""
-    template = _template(scenario.diagram, scenario.edits)
+    template = _template(scenario.diagram, scenario.edits, scenario.under)
     table = template.table.copy()
     watch = Watch(lambda: (world.now() - _EPOCH) // _MS, table.peek, world.complain)
     clock = TrueClock(world)
@@ -183,7 +191,7 @@ class Template:
 
 
 @cache
-def _template(diagram: str, edits: tuple[Edit, ...]) -> Template:
+def _template(diagram: str, edits: tuple[Edit, ...], _under: object) -> Template:
     clock = ManualClock()
     table, queues = LightTable(), MemoryQueues(clock)
     ports = Ports(table, queues, MemorySchedules(clock, queues), clock, SeededChance())

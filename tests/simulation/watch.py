@@ -99,6 +99,10 @@ class Watch:
     def fired(self, body: str) -> None:
         self._end(body)
 
+    def left(self) -> list[Subject]:
+        """Return what messages are left about."""
+        return sorted(subject for subject, times in self._alive.items() if times)
+
     def forgive(self) -> None:
         """Expect nothing of messages any more: somebody lost them all."""
         self._is_forgiving = True

@@ -71,13 +71,13 @@ def subscribe(stage: Stage, name: str, type_: str, habits: Habits = PLAIN) -> No
 
 
 def http_worker(stage: Stage, name: str, type_: str, habits: Habits) -> None:
-    """Take jobs of a type by long poll and do them, until the play is over.
+    """Take jobs of a type by long poll and do them, for ever.
 
     After an empty answer it polls only when there is a message again: the polls of an idle hour
-    would show nothing new.
+    would show nothing new. When the play is over it still takes what is left in its queue.
     """
     request = _activation(name, type_, habits)
-    while not stage.is_over:
+    while True:
         try:
             taken = stage.world.request(
                 f"activate {type_}", lambda: claims.activate(stage.ports, request)
@@ -117,8 +117,6 @@ def insist(stage: Stage, name: str, type_: str, habits: Habits) -> None:
 
     def live() -> None:
         for number in itertools.count():
-            if stage.is_over:
-                return
             _insist_once(stage, name, _activation(name, type_, habits, f"request {number}"), habits)
             stage.queues.await_message(stage.job_queue(type_))
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
+from chalicelib.engine import keys
 from chalicelib.engine.limits import Limits
 from chalicelib.ports import Settings
 from tests.simulation import expectations, operators
 from tests.simulation.clients import LARGE, cancel, one_start, set_variables
+from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+FEEL_TYPE = Edit('type="charge"', 'type="=&quot;charge&quot;"')
 ONE_MOVE = Settings(limits=Limits(moves_max=1))
 OUTPUTS_MAPPED = tuple(
     Edit(
@@ -23,6 +27,10 @@ OUTPUTS_MAPPED = tuple(
     )
     for task in ("charge", "pack", "ship")
 )
+
+
+def _small_blocks() -> AbstractContextManager[None]:
+    return replaced(keys, BLOCK_SIZE=8)
 
 
 def _sequence(stage: Stage) -> None:
@@ -73,6 +81,17 @@ def _cancel_and_complete(stage: Stage) -> None:
     hire(stage, "worker", "charge")
 
 
+def _outgrown(stage: Stage) -> None:
+    """Key blocks of eight keys: the instance takes further ones, each with an alias."""
+    _sequence(stage)
+
+
+def _new_type(stage: Stage) -> None:
+    """A job type that comes from an expression: the promise makes its queue."""
+    one_start(stage)
+    hire(stage, "worker", "charge")
+
+
 def _agenda_cancelled(stage: Stage) -> None:
     """Turns of one move each, and the instance is cancelled while moves are left."""
     one_start(stage, lambda key: cancel(stage, key))
@@ -112,6 +131,8 @@ SCENARIOS = (
     Scenario("boundary-timer", "boundary_timer.bpmn", _boundary_timer),
     Scenario("far-timer", "timer_catch.bpmn", _far_timer, (Edit("PT2S", "PT1H"),)),
     Scenario("cancel-and-complete", "one_task.bpmn", _cancel_and_complete),
+    Scenario("outgrown", "sequence.bpmn", _outgrown, under=_small_blocks),
+    Scenario("new-type", "one_task.bpmn", _new_type, (FEEL_TYPE,)),
     Scenario("agenda-cancelled", "parallel_join.bpmn", _agenda_cancelled, settings=ONE_MOVE),
     Scenario("terminate-and-complete", "terminate_end.bpmn", _terminate_and_complete),
     Scenario("cycle", "boundary_cycle.bpmn", _cycle, expect=expectations.reminders),
