@@ -30,7 +30,7 @@ serve: setup ## keep a server running at http://127.0.0.1:8080
 	$(BIN)/headrace serve
 
 test: setup ## pass the tests; one of them: make test k=name
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(if $(k),-k '$(k)')
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(if $(k),-k '$(k)')
 
 lint: setup ## check format, lint and types
 	$(BIN)/ruff format --check .

@@ -10,6 +10,14 @@ import pytest
 from chalicelib.local.emulator import LOOPBACK, Emulator
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests that share an emulated AWS in one process, so that it starts once."""
+    for item in items:
+        names = item.fixturenames if isinstance(item, pytest.Function) else ()
+        if "emulated_aws" in names or item.path.parent.name == "aws":
+            item.add_marker(pytest.mark.xdist_group("emulated AWS"))
+
+
 @pytest.fixture(scope="session")
 def emulated_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the endpoint of the emulated AWS of this process, started when first asked for.
