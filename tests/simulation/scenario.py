@@ -45,7 +45,7 @@ from tests.simulation.world import World
 
 DIAGRAMS = Path(__file__).resolve().parents[1] / "diagrams"
 STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so long
-DRAIN_STRUCK_MS = 120_000  # then spare messages come back, and are struck too
+DRAIN_STRUCK_MS = 12_000  # then locks end and spare bells come back, and are struck too
 SETTLE_MS = 75 * 60_000  # after it healed, all must come to its end: a few visibilities of 900 s
 DRAIN_MS = 40 * 60_000  # then every message that is left must go
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

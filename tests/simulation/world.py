@@ -73,7 +73,7 @@ class World:
         self.calls = 0
         self.violations: list[str] = []
         self.struck: list[str] = []
-        self.kinds: list[Call] = []
+        self.kinds: list[Call] = []  # of the calls that could be struck
         self.healed = False
         self.echoes = 0  # calls that are still to take effect
         self._trace = trace
@@ -247,7 +247,8 @@ class World:
         self.pause(self.plan.latency_ms())
         strike = None if self.healed else self.plan.strike(self.calls, kind)
         self.calls += 1
-        self.kinds.append(kind)
+        if not self.healed:
+            self.kinds.append(kind)
         if self._trace:
             struck = f"   <-- {strike}" if strike else ""
             self.note(f"{self.calls - 1:4} {name} {' '.join(map(str, about))}{struck}")
