@@ -71,8 +71,8 @@ def _assigned(stage: Stage) -> None:
 
 def _started_once(stage: Stage) -> None:
     """Two clients start with the same Idempotency-Key, and both repeat: there is one instance."""
-    for number in range(2):
-        stage.client(f"client {number}", lambda: start_once(stage, "order 4711"))
+    for number in range(2):  # the second one finds the mark, unless the first is delayed
+        stage.client(f"client {number}", lambda: start_once(stage, "order 4711"), 7 * number)
     hire(stage, "worker", "charge")
 
 
