@@ -1,6 +1,7 @@
 """The part of the simulation that the gate runs: 100 seeds, and each single strike.
 
-The rest (1,000 seeds, pairs of strikes, guard mutation) is `make simulate`.
+The seeds are dealt out to the scenarios, so that the gate stays under five minutes. The rest
+(1,000 seeds, pairs of strikes, guard mutation) is `make simulate`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ def test_a_scenario_holds_under_each_single_strike(name: str, part: int) -> None
     assert [] == told(runner.singles(SCENARIOS[name], part, PARTS))
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_scenario_holds_under_random_seeds(name: str) -> None:
-    assert [] == told(runner.seeds(SCENARIOS[name], 1, SEEDS))
+@pytest.mark.parametrize("seed", range(1, SEEDS + 1))
+def test_a_scenario_holds_under_a_random_seed(seed: int) -> None:
+    names = sorted(SCENARIOS)
+    scenario = SCENARIOS[names[seed % len(names)]]
+
+    assert [] == told(runner.seeds(scenario, seed, seed))
