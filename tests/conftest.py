@@ -10,6 +10,7 @@ import pytest
 from chalicelib.local.emulator import LOOPBACK, Emulator
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests that share an emulated AWS in one process, so that it starts once."""
     for item in items:
