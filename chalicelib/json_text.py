@@ -31,9 +31,7 @@ def loads(text: str | bytes) -> JsonValue:
     """
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else text
-        value: JsonValue = json.loads(
-            text, parse_float=_number, parse_int=_number, parse_constant=_refuse_constant
-        )
+        value: JsonValue = _DECODER.decode(text)
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8, found byte {error.object[error.start]:#04x}") from error
     except RecursionError as error:
@@ -47,14 +45,12 @@ def loads(text: str | bytes) -> JsonValue:
 
 def dumps(value: JsonValue) -> str:
     """Write a value as compact JSON, its numbers digit for digit as they were read."""
-    return simplejson.dumps(value, use_decimal=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def canonical(value: JsonValue) -> str:
     """Write a value so that equal values are equal texts: with the members of objects sorted."""
-    return simplejson.dumps(
-        value, use_decimal=True, separators=(",", ":"), ensure_ascii=False, sort_keys=True
-    )
+    return _SORTING_ENCODER.encode(value)
 
 
 def is_integer(value: object) -> bool:
@@ -108,3 +104,11 @@ def _check_surrogates(text: str, value: JsonValue) -> None:
             dumps(value).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError("expected Unicode text, found a lone surrogate") from error
+
+
+# Made once: `loads` and `dumps` of both libraries would make theirs anew for every text.
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_refuse_constant)
+_ENCODER = simplejson.JSONEncoder(use_decimal=True, separators=(",", ":"), ensure_ascii=False)
+_SORTING_ENCODER = simplejson.JSONEncoder(
+    use_decimal=True, separators=(",", ":"), ensure_ascii=False, sort_keys=True
+)
