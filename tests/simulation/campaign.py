@@ -13,7 +13,7 @@ from tests.simulation.runner import Failure, Tally
 from tests.simulation.scenarios import CORE, SCENARIOS
 
 SEEDS = 1_000  # of each scenario of CORE (design section 9)
-SEEDS_OF_OTHERS = 200
+SEEDS_OF_OTHERS = 100
 SEEDS_A_TASK = 100
 PARTS = 8  # of a scenario's singles and pairs
 

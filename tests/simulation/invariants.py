@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from chalicelib.engine.state import (
@@ -39,8 +39,10 @@ def check(stage: Stage) -> list[str]:
     for key, instance in found.items():
         assert instance is not None
         jobs |= {job.key: job for job in _all(instance, Job)}
-        wrong += [f"instance {key}: {what}" for what in _wrong_instance(store, instance)]
-        wrong += [] if ledger.may_loop else _repeated_flows(store, instance)
+        events = [event for _, event in events_of(store, key)]
+        told = [*_wrong_instance(instance), *_wrong_history(store, instance, events)]
+        told += [] if ledger.may_loop else _repeated_flows(events)
+        wrong += [f"instance {key}: {what}" for what in told]
         wrong += _too_many_failures(ledger, instance)
     rows = {
         (row.job_key, row.delivery_token) for i in found.values() if i for row in _all(i, Failure)
@@ -88,8 +90,7 @@ def _early(stage: Stage) -> Iterator[str]:
 # --- one instance --------------------------------------------------------------------------------
 
 
-def _wrong_instance(store: Table, instance: Instance) -> Iterator[str]:
-    yield from _wrong_history(store, instance)
+def _wrong_instance(instance: Instance) -> Iterator[str]:
     for job in _all(instance, Job):
         yield from (f"job {job.key}: {what}" for what in _wrong_failures(instance, job))
     if instance.root.state is InstanceState.ACTIVE:
@@ -109,12 +110,13 @@ def _wrong_instance(store: Table, instance: Instance) -> Iterator[str]:
     )
 
 
-def _wrong_history(store: Table, instance: Instance) -> Iterator[str]:
+def _wrong_history(
+    store: Table, instance: Instance, events: Sequence[HistoryEvent]
+) -> Iterator[str]:
     page = store.query(Query(HISTORY, table.instance_pk(instance.key)))
     versions = sorted({int(str(item["sk"]).split("#")[1]) for item in page.items})
     if versions != list(range(1, instance.root.version + 1)):
         yield f"history of versions {versions}, the root is at {instance.root.version}"
-    events = [event for _, event in events_of(store, instance.key)]
     ends = Counter(event.key for event in events if isinstance(event, Left | Terminated))
     entered = Counter(event.key for event in events if isinstance(event, Entered))
     yield from (f"element {key} was entered {n} times" for key, n in entered.items() if n > 1)
@@ -123,14 +125,9 @@ def _wrong_history(store: Table, instance: Instance) -> Iterator[str]:
         yield f"completed, but elements {sorted(entered.keys() ^ ends.keys())} did not end"
 
 
-def _repeated_flows(store: Table, instance: Instance) -> Iterator[str]:
-    events = [event for _, event in events_of(store, instance.key)]
+def _repeated_flows(events: Sequence[HistoryEvent]) -> Iterator[str]:
     taken = Counter(event.flow_id for event in events if isinstance(event, Taken))
-    yield from (
-        f"instance {instance.key}: flow {flow} was taken {n} times"
-        for flow, n in taken.items()
-        if n > 1
-    )
+    yield from (f"flow {flow} was taken {n} times" for flow, n in taken.items() if n > 1)
 
 
 def _wrong_failures(instance: Instance, job: Job) -> Iterator[str]:
