@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.delivery import commands, timers
+from chalicelib.delivery import commands, horizon, timers
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.sweep import Swept, sweep_all
 from chalicelib.ports import Ports, Received, Settings
@@ -48,6 +48,7 @@ STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so 
 DRAIN_STRUCK_MS = 12_000  # then locks end and spare bells come back, and are struck too
 SETTLE_MS = 75 * 60_000  # after it healed, all must come to its end: a few visibilities of 900 s
 DRAIN_MS = 40 * 60_000  # then every message that is left must go
+HORIZON_MS = horizon.HORIZON // timedelta(milliseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 
@@ -63,9 +64,10 @@ class Edit(NamedTuple):
 class Scenario:
     """What is played: a model of tests/diagrams, and those who act on it.
 
-    Shapes: `act` brings the actors onto the stage; `settle_ms` is how long it may take after all
-        is healed until every instance came to its end; `expect` yields what is wrong in the
-        end, beside the invariants of every run; all of it happens `under` a circumstance.
+    Shapes: `act` brings the actors onto the stage, and for at most `struck_ms` calls are struck;
+        `settle_ms` is how long it may take after that until every instance came to its end;
+        `expect` yields what is wrong in the end, beside the invariants of every run; all of it
+        happens `under` a circumstance.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Scenario:
     act: Callable[[Stage], None]
     edits: tuple[Edit, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    struck_ms: int = STRUCK_MS
     settle_ms: int = SETTLE_MS
     expect: Callable[[Stage], Iterable[str]] = lambda _: ()
     under: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -99,7 +102,7 @@ def _play(scenario: Scenario, world: World) -> Outcome:
     scenario.act(stage)
     with reporting_bugs(world.complain):
         try:
-            _let_act(stage, scenario.settle_ms)
+            _let_act(stage, scenario)
         finally:
             world.end()
     world.violations += check(stage)
@@ -107,10 +110,11 @@ def _play(scenario: Scenario, world: World) -> Outcome:
     return Outcome(world.violations, world.calls, world.kinds, world.struck)
 
 
-def _let_act(stage: Stage, settle_ms: int) -> None:
+def _let_act(stage: Stage, scenario: Scenario) -> None:
     """Strike while they act, heal, let time pass, and let the sweeper find nothing to mend."""
     world = stage.world
-    world.run(world.now_ms + STRUCK_MS, stage.is_played)
+    settle_ms = scenario.settle_ms
+    world.run(world.now_ms + scenario.struck_ms, stage.is_played)
     stage.is_over = stage.is_played()
     if stage.is_over:
         world.run(world.now_ms + DRAIN_STRUCK_MS, stage.is_quiet)
@@ -118,6 +122,7 @@ def _let_act(stage: Stage, settle_ms: int) -> None:
     if not world.run(world.now_ms + settle_ms, stage.is_played):
         world.complain(f"after {settle_ms // 60_000} calm minutes: {unfinished(stage)}")
     stage.is_over = True
+    world.skip(HORIZON_MS)
     world.run(world.now_ms + DRAIN_MS, stage.is_quiet)
     world.run(world.now_ms + DRAIN_MS, _sweep(stage))
     if not stage.is_quiet():

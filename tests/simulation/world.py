@@ -156,6 +156,10 @@ class World:
         self.now_ms = max(self.now_ms, until_ms)
         return is_done()
 
+    def skip(self, ms: int) -> None:
+        """Let time pass in which nobody acts: what waits is late by so much at most."""
+        self.now_ms += ms
+
     def end(self) -> None:
         """Let everybody go home."""
         for actor in self._actors:

@@ -13,6 +13,7 @@ from tests.simulation.workers import Habits, hire
 
 THREE_TRIES = (Edit('type="charge"', 'type="charge" retries="3"'),)
 SHORT_LOCK = timedelta(seconds=2)
+HOUR_MS = 3_600_000
 
 
 def but_the_last(job: Job) -> bool:
@@ -113,7 +114,7 @@ SCENARIOS = (
     Scenario("failure-and-lapse", "one_task.bpmn", _failure_and_lapse, THREE_TRIES),
     Scenario("doubled-bell", "one_task.bpmn", _doubled_bell, THREE_TRIES),
     Scenario("failure-and-completion", "one_task.bpmn", _failure_and_completion, THREE_TRIES),
-    Scenario("far-backoff", "one_task.bpmn", _far_backoff, THREE_TRIES),
+    Scenario("far-backoff", "one_task.bpmn", _far_backoff, THREE_TRIES, struck_ms=HOUR_MS),
     Scenario("backoff-and-doubled-bell", "one_task.bpmn", _backoff_and_doubled_bell, THREE_TRIES),
     Scenario("exhausted", "one_task.bpmn", _exhausted),
     Scenario("last-failure-and-lapse", "one_task.bpmn", _last_failure_and_lapse),

@@ -8,7 +8,7 @@ from functools import partial
 from tests.simulation import expectations, operators
 from tests.simulation.clients import one_start, start_once
 from tests.simulation.scenario import Scenario
-from tests.simulation.scenarios.failing import THREE_TRIES, but_the_last, the_first
+from tests.simulation.scenarios.failing import HOUR_MS, THREE_TRIES, but_the_last, the_first
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
 
@@ -86,7 +86,7 @@ def _two_deployments(stage: Stage) -> None:
 
 
 SCENARIOS = (
-    Scenario("retries-set", "one_task.bpmn", _retries_set, THREE_TRIES),
+    Scenario("retries-set", "one_task.bpmn", _retries_set, THREE_TRIES, struck_ms=HOUR_MS),
     Scenario("set-at-work", "one_task.bpmn", _set_at_work),
     Scenario("set-at-last-failure", "one_task.bpmn", _set_at_last_failure),
     Scenario("resolved-and-set", "one_task.bpmn", _resolved_and_set),
