@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m tests.simulation", description=__doc__)
     parser.add_argument("--all", action="store_true", help="run everything and print the count")
     parser.add_argument("--jobs", type=int, default=2, help="processes to use")
-    parser.add_argument("--minutes", type=float, default=7.5, help="after which pairs are sampled")
+    parser.add_argument("--minutes", type=float, default=9.0, help="after which pairs are sampled")
     parser.add_argument("--scenario", choices=sorted(SCENARIOS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rate", type=float, default=0.0, help="of calls struck at random")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -104,6 +104,53 @@ MAY_STRIKE: Mapping[Call, tuple[Strike, ...]] = {
 }
 
 PAIRED = frozenset({Strike.CRASH_BEFORE, Strike.CRASH_AFTER, Strike.LOST_ANSWER, Strike.DUPLICATE})
+READS = frozenset({Call.READ, Call.READ_MANY})
+
+
+@dataclass(slots=True)
+class Point:
+    """A call that could be struck: by whom it was made, and whether it changed anything."""
+
+    call: Call
+    process: object
+    is_effective: bool = True
+
+
+def ones(points: Sequence[Point]) -> list[tuple[int, Strike]]:
+    """Return the calls, by number, each with every strike it may suffer."""
+    return [(i, strike) for i, point in enumerate(points) for strike in MAY_STRIKE[point.call]]
+
+
+def paired(points: Sequence[Point], start: int) -> list[tuple[int, Strike]]:
+    """Return the calls from a number on, each with the strikes of PAIRED that differ.
+
+    A process that dies between two calls that change something leaves the same behind wherever
+    it dies: of these crashes the first is taken. A call that changed nothing has no effect to
+    double and no answer to lose that a lost request would not lose.
+    """
+    found: list[tuple[int, Strike]] = []
+    latest: dict[int, Point] = {}  # of each process, from the start on
+    for index in range(start, len(points)):
+        point = points[index]
+        for strike in MAY_STRIKE[point.call]:
+            if strike in PAIRED and not _is_spare(strike, point, latest.get(id(point.process))):
+                found.append((index, strike))
+        latest[id(point.process)] = point
+    return found
+
+
+def _is_spare(strike: Strike, point: Point, before: Point | None) -> bool:
+    """Say whether another strike leaves the same behind; `before` is the process's call before."""
+    match strike:
+        case Strike.CRASH_BEFORE:
+            return before is not None and (
+                before.call in READS or Strike.CRASH_AFTER in MAY_STRIKE[before.call]
+            )
+        case Strike.CRASH_AFTER:
+            return not point.is_effective
+        case _:
+            return point.call is Call.RECEIVE and not point.is_effective
+
 
 LATENCIES_MS = (0, 0, 1, 2, 5, 10, 50, 200)
 SKEWS_MS = (-1000, 0, 1000)  # two seconds between the fastest and the slowest clock

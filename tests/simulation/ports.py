@@ -141,7 +141,9 @@ class StruckTable:
                 self.world.spawn_echo(f"a late {call}", apply, LATE_MS)
                 self.world.pause(GIVE_UP_MS)
                 raise Fault(f"a {call} got no answer")
+        point = self.world.point
         result = apply()
+        point.is_effective = isinstance(result, Written)
         match strike:
             case Strike.CRASH_AFTER:
                 self.world.crash()
@@ -263,7 +265,9 @@ class StruckQueues:
 
     def receive(self, queue: str, limit: int, visibility_s: int, wait_s: int) -> list[Received]:
         strike = self.world.call(Call.RECEIVE, "receive", queue)
+        point = self.world.point
         received = self.inner.receive(queue, limit, visibility_s, wait_s)
+        point.is_effective = bool(received)
         if strike is Strike.CRASH_AFTER:
             self.world.crash()
         if strike is Strike.LOST_ANSWER:

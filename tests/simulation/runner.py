@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from tests.simulation.faults import MAY_STRIKE, PAIRED, Call, Plan, Strike
+from tests.simulation.faults import Plan, Point, Strike, ones, paired
 from tests.simulation.scenario import Scenario, play
 
 RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
@@ -62,7 +62,7 @@ def rarely_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def try_plan(scenario: Scenario, plan: Plan, tally: Tally) -> list[Call]:
+def try_plan(scenario: Scenario, plan: Plan, tally: Tally) -> list[Point]:
     """Run once and count it; return the calls that could have been struck."""
     outcome = play(scenario, plan)
     tally.runs += 1
@@ -71,7 +71,7 @@ def try_plan(scenario: Scenario, plan: Plan, tally: Tally) -> list[Call]:
     tally.calls += outcome.calls
     if outcome.violations and len(tally.failures) < FAILURES_KEPT:
         tally.failures.append(Failure(scenario.name, str(plan), tuple(outcome.violations)))
-    return outcome.kinds
+    return outcome.points
 
 
 @rarely_collecting()
@@ -86,9 +86,8 @@ def calm(scenario: Scenario) -> Tally:
 def singles(scenario: Scenario, part: int = 0, parts: int = 1, seed: int = 0) -> Tally:
     """Strike each call in each way it can be struck; `part` takes every `parts`-th call."""
     tally = Tally()
-    kinds = play(scenario, Plan(seed)).kinds
-    for index in range(part, len(kinds), parts):
-        for strike in MAY_STRIKE[kinds[index]]:
+    for index, strike in ones(play(scenario, Plan(seed)).points):
+        if index % parts == part:
             try_plan(scenario, Plan(seed, {index: strike}), tally)
     return tally
 
@@ -101,25 +100,15 @@ def pairs(scenario: Scenario, part: int, parts: int, seconds: float) -> Tally:
         about so many seconds allow, every n-th second strike is taken.
     """
     tally, began = Tally(), time.monotonic()
-    firsts = _paired(play(scenario, Plan()).kinds, 0)[part::parts]
+    firsts = paired(play(scenario, Plan()).points, 0)[part::parts]
     for number, (index, first) in enumerate(firsts):
-        kinds = play(scenario, Plan(0, {index: first})).kinds
-        seconds_of = _paired(kinds, index + 1)
+        points = play(scenario, Plan(0, {index: first})).points
+        seconds_of = paired(points, index + 1)
         tally.possible += len(seconds_of)
         stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
         for later, second in seconds_of[number % stride :: stride]:
             try_plan(scenario, Plan(0, {index: first, later: second}), tally)
     return tally
-
-
-def _paired(kinds: Sequence[Call], start: int) -> list[tuple[int, Strike]]:
-    """Return the calls from a number on, each with the strikes of PAIRED it may suffer."""
-    return [
-        (index, strike)
-        for index in range(start, len(kinds))
-        for strike in MAY_STRIKE[kinds[index]]
-        if strike in PAIRED
-    ]
 
 
 def _stride(tally: Tally, began: float, seconds: float, left: int) -> int:
@@ -165,12 +154,11 @@ def _plans(scenario: Scenario) -> Iterator[Plan]:
     Of the singles those come first that only delay a call: a guard is for what happens meanwhile.
     """
     yield Plan()
-    kinds = play(scenario, Plan()).kinds
-    ones = [(i, strike) for i, kind in enumerate(kinds) for strike in MAY_STRIKE[kind]]
-    random.Random(0).shuffle(ones)
-    ones.sort(key=lambda one: one[1] not in DELAYS)
+    struck = ones(play(scenario, Plan()).points)
+    random.Random(0).shuffle(struck)
+    struck.sort(key=lambda one: one[1] not in DELAYS)
     for number in itertools.count(1):
         yield Plan(number, rate=RATES[number % len(RATES)])
-        if number <= len(ones):
-            index, strike = ones[number - 1]
+        if number <= len(struck):
+            index, strike = struck[number - 1]
             yield Plan(0, {index: strike})

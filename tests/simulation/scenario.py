@@ -26,7 +26,7 @@ from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
 from tests.simulation.bugs import reporting_bugs
-from tests.simulation.faults import Call, Plan
+from tests.simulation.faults import Plan, Point
 from tests.simulation.invariants import check, unfinished
 from tests.simulation.ledger import Ledger
 from tests.simulation.ports import (
@@ -87,7 +87,7 @@ class Outcome:
 
     violations: list[str]
     calls: int
-    kinds: list[Call]  # of the calls that could be struck
+    points: list[Point]  # the calls that could be struck
     struck: list[str]
 
 
@@ -107,7 +107,7 @@ def _play(scenario: Scenario, world: World) -> Outcome:
             world.end()
     world.violations += check(stage)
     world.violations += scenario.expect(stage)
-    return Outcome(world.violations, world.calls, world.kinds, world.struck)
+    return Outcome(world.violations, world.calls, world.points, world.struck)
 
 
 def _let_act(stage: Stage, scenario: Scenario) -> None:

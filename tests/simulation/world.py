@@ -15,7 +15,7 @@ from typing import TypeVar
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from chalicelib.errors import Conflict, Rejected
-from tests.simulation.faults import Call, Plan, Strike
+from tests.simulation.faults import Call, Plan, Point, Strike
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 FUNCTION_TIMEOUT_MS = 30_000  # of every function that commits (design section 4, "Time")
@@ -73,7 +73,8 @@ class World:
         self.calls = 0
         self.violations: list[str] = []
         self.struck: list[str] = []
-        self.kinds: list[Call] = []  # of the calls that could be struck
+        self.points: list[Point] = []  # the calls that could be struck
+        self.point: Point  # the latest call
         self.healed = False
         self.echoes = 0  # calls that are still to take effect
         self._trace = trace
@@ -251,8 +252,10 @@ class World:
         self.pause(self.plan.latency_ms())
         strike = None if self.healed else self.plan.strike(self.calls, kind)
         self.calls += 1
+        stack = self._current().stack
+        self.point = Point(kind, stack[-1] if stack else self._actor)
         if not self.healed:
-            self.kinds.append(kind)
+            self.points.append(self.point)
         if self._trace:
             struck = f"   <-- {strike}" if strike else ""
             self.note(f"{self.calls - 1:4} {name} {' '.join(map(str, about))}{struck}")

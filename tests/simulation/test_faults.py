@@ -1,0 +1,66 @@
+"""Of two crashes that leave the same behind one is struck, and nothing else is left out."""
+
+from __future__ import annotations
+
+from tests.simulation.faults import Call, Plan, Point, Strike, paired
+from tests.simulation.scenario import play
+from tests.simulation.scenarios import SCENARIOS
+
+CRASHES = {Strike.CRASH_BEFORE, Strike.CRASH_AFTER}
+
+
+def crashes(points: list[Point], start: int = 0) -> list[tuple[int, Strike]]:
+    return [(index, strike) for index, strike in paired(points, start) if strike in CRASHES]
+
+
+def test_a_process_crashes_once_between_two_calls_that_change_something() -> None:
+    calls = (Call.READ, Call.READ_MANY, Call.SEND, Call.READ, Call.WRITE)
+    points = [Point(call, "process") for call in calls]
+
+    assert crashes(points) == [
+        (0, Strike.CRASH_BEFORE),
+        (2, Strike.CRASH_AFTER),
+        (4, Strike.CRASH_AFTER),
+    ]
+
+
+def test_each_process_crashes_before_its_own_first_call() -> None:
+    points = [Point(Call.READ, "first"), Point(Call.READ, "second")]
+
+    assert crashes(points) == [(0, Strike.CRASH_BEFORE), (1, Strike.CRASH_BEFORE)]
+
+
+def test_a_second_crash_is_struck_right_after_a_first_strike_of_another_kind() -> None:
+    points = [Point(Call.WRITE, "process"), Point(Call.WRITE, "process")]
+
+    assert (1, Strike.CRASH_BEFORE) in crashes(points, 1)
+
+
+def test_a_crash_after_work_and_after_showing_again_is_struck() -> None:
+    points = [Point(call, "process") for call in (Call.SHOW, Call.READ)]
+
+    assert crashes(points) == [(0, Strike.CRASH_BEFORE), (1, Strike.CRASH_BEFORE)]
+
+
+def test_what_was_refused_has_no_effect_to_crash_after() -> None:
+    points = [Point(Call.WRITE, "process", is_effective=False)]
+
+    assert paired(points, 0) == [(0, Strike.CRASH_BEFORE), (0, Strike.LOST_ANSWER)]
+
+
+def test_an_empty_receive_has_nothing_to_lose_or_to_double() -> None:
+    points = [Point(Call.RECEIVE, "process", is_effective=False)]
+
+    assert paired(points, 0) == [(0, Strike.CRASH_BEFORE)]
+
+
+def test_a_run_tells_whose_its_calls_were_and_what_they_changed() -> None:
+    points = play(SCENARIOS["two-workers"], Plan()).points
+
+    assert len({id(point.process) for point in points}) > 3
+    assert [point for point in points if point.call is Call.TRANSACT and point.is_effective]
+    assert all(
+        point.is_effective
+        for point in points
+        if point.call not in (Call.WRITE, Call.TRANSACT, Call.RECEIVE)
+    )
