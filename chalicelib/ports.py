@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
+from chalicelib.scheduler.definition import ScheduledJob
 
 # What an item's attributes may be; numbers are integers, everything else is text or JSON text.
 Attribute = None | bool | int | str | bytes | list["Attribute"] | dict[str, "Attribute"]
@@ -243,6 +244,32 @@ class Schedules(Protocol):
         """Plan it; a name that exists is success. The schedule is gone after it fired."""
 
 
+class Firings(Protocol):
+    """What fires the scheduled jobs: one schedule of each, which sends firing messages."""
+
+    def put(self, job: ScheduledJob, now: datetime) -> None:
+        """Let a job fire by its schedule from now on, in place of what it fired by before."""
+
+    def remove(self, job_id: str) -> None:
+        """Let a job fire no more; one that does not is left as it is."""
+
+    def goes_on(self, job: ScheduledJob, due: datetime) -> None:
+        """Plan the firing after the one that was due; nothing to do where schedules recur."""
+
+
+class NoFirings:
+    """A stage without a scheduler: its jobs run when they are triggered by hand."""
+
+    def put(self, job: ScheduledJob, now: datetime) -> None:
+        """Plan nothing."""
+
+    def remove(self, job_id: str) -> None:
+        """Remove nothing."""
+
+    def goes_on(self, job: ScheduledJob, due: datetime) -> None:
+        """Plan nothing."""
+
+
 # --- time and chance ---------------------------------------------------------------------------
 
 
@@ -324,3 +351,4 @@ class Ports:
     chance: Chance
     settings: Settings = field(default_factory=Settings)
     journal: Journal = field(default_factory=Silence)
+    firings: Firings = field(default_factory=NoFirings)

@@ -43,7 +43,7 @@ ROOMS: dict[str, Room] = {
     "engine": _room("errors", "json_text", "profile", "feel", "dmn", "bpmn", pure=True),
     "scheduler": _room("errors", "json_text", pure=True),
     # the shell
-    "ports": _room("engine"),
+    "ports": _room("engine", "scheduler"),
     "operations": _room(*_CORE, "store", "delivery"),
     "store": _room(*_CORE, packages=("boto3", "botocore", "mypy_boto3_dynamodb")),
     "delivery": _room(
