@@ -21,7 +21,18 @@ Beside them:
     Q#<request> / Q                   the jobs that an activation with a request id is to claim
     C#<client and type> / C           client cap: the jobs that a client holds of a type
 
-The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did.
+A scheduled job is a collection of its own, under `SJ#<job id>`:
+
+    D                                 its definition
+    L#<pool index>                    overlap lock: the run that holds the index
+    W#<run>#<pool index>#<iteration>  a row: one iteration of a run
+    A                                 alarm mark: when its alarm last went off
+
+and `SCHEDULED_JOBS` / `<created>#<job id>` lists them, all in one partition: they are few.
+
+The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did; and
+`SJ#<job id>` / `V#<finished>#<run>#<pool index>#<iteration>#<attempt>`: an invocation, which is
+one attempt at a row.
 
 Indexes are KEYS_ONLY, over attributes that never change; `open` is sparse, an item leaves it when
 it ends. Their partitions are sharded, because a partition takes 1,000 writes a second and a start
@@ -194,6 +205,63 @@ def latest_key(profile: str, process_id: str) -> ItemKey:
 def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
     """Return where the version of that tag is named."""
     return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")
+
+
+# --- scheduled jobs ----------------------------------------------------------------------------
+
+SCHEDULED_JOBS = "SCHEDULED_JOBS"
+JOB_DEFINITION = "D"
+POOL_LOCK = "L#"
+ROW = "W#"
+ALARM = "A"
+INVOCATION = "V#"
+
+
+def scheduled_job_pk(job_id: str) -> str:
+    """Return the partition of a scheduled job, in both tables."""
+    return f"SJ#{job_id}"
+
+
+def scheduled_job_key(job_id: str) -> ItemKey:
+    """Return where the definition of a scheduled job is."""
+    return ItemKey(LIVE, scheduled_job_pk(job_id), JOB_DEFINITION)
+
+
+def listed_job_key(created_ms: int, job_id: str) -> ItemKey:
+    """Return where a scheduled job is listed: by the time it was created."""
+    return ItemKey(LIVE, SCHEDULED_JOBS, f"{created_ms:013}#{job_id}")
+
+
+def pool_lock_key(job_id: str, pool_idx: int) -> ItemKey:
+    """Return where it is said which run holds a pool index."""
+    return ItemKey(LIVE, scheduled_job_pk(job_id), f"{POOL_LOCK}{pool_idx:02}")
+
+
+def row_key(job_id: str, run_id: str, pool_idx: int, iteration: int) -> ItemKey:
+    """Return where a row is."""
+    sk = f"{rows_prefix(run_id)}{pool_idx:02}#{iteration:06}"
+    return ItemKey(LIVE, scheduled_job_pk(job_id), sk)
+
+
+def rows_prefix(run_id: str) -> str:
+    """Return what the sort keys of all rows of a firing begin with."""
+    return f"{ROW}{run_id}#"
+
+
+def alarm_key(job_id: str) -> ItemKey:
+    """Return where it is said when a job's alarm last went off."""
+    return ItemKey(LIVE, scheduled_job_pk(job_id), ALARM)
+
+
+def invocation_key(job_id: str, finished_ms: int, row: str, attempt: int) -> ItemKey:
+    """Return where an attempt is; `row` is its row's sort key."""
+    sk = f"{invocations_from(finished_ms)}#{row.removeprefix(ROW)}#{attempt:04}"
+    return ItemKey(HISTORY, scheduled_job_pk(job_id), sk)
+
+
+def invocations_from(finished_ms: int) -> str:
+    """Return what the sort keys of attempts that ended at that time begin with."""
+    return f"{INVOCATION}{finished_ms:013}"
 
 
 # --- what callers name -------------------------------------------------------------------------
