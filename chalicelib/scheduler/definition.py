@@ -1,22 +1,35 @@
 """What a scheduled job is: its definition as it was given, and what is wrong with it.
 
-The numbers of loop and retry are kept as they were given, even where they are unusable;
-`loop.py` and `retry.py` read them and put the documented default in their place. What can only
-be judged by running it (URL, auth type, interpreter, type of job) is kept too, and warned of.
+The numbers of loop and retry are kept as they were given, even where they are unusable; what
+reads them puts the documented default in their place. What can only be judged by running it (URL,
+auth type, interpreter, type of job) is kept too, and warned of. Schedule, loop, retry, overlap and
+alarm are each defined beside the functions that read them, and are named here once more.
 
 Units: every `_ms` is in milliseconds. Source: contracts/scheduled-jobs.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 
-from chalicelib.scheduler.schedules import Cron, Every, Once, Problem, Schedule
+from chalicelib.scheduler import loop, retry, urls
+from chalicelib.scheduler.alarms import Alarm, Sink, SinkType, Watch
+from chalicelib.scheduler.loop import Loop
+from chalicelib.scheduler.overlap import STALE_AFTER, Overlap
+from chalicelib.scheduler.retry import Retry
+from chalicelib.scheduler.schedules import Cron, Every, Once, Problem, Schedule, translate
 
 __all__ = [
+    "AUTH_TYPES",
+    "HTTP",
+    "POOL_MAX",
+    "SCRIPT",
+    "TIMEOUT_DEFAULT_MS",
+    "TIMEOUT_MAX_MS",
     "Alarm",
     "Auth",
     "Cron",
@@ -39,16 +52,19 @@ __all__ = [
 ]
 
 HTTP, SCRIPT = "http", "script"  # the supported types of job
+AUTH_TYPES = ("none", "basic", "bearer", "header")
 TIMEOUT_DEFAULT_MS = 30_000
 TIMEOUT_MAX_MS = 840_000  # a minute below the longest run of a Lambda function
 POOL_MAX = 20
+NAME_MAX = 200  # characters
+PATH_MAX = 1_024  # characters of a loop's path: contracts/gjson.md 3.5
+DELAY_MAX_MS = 366 * 24 * 3600 * 1000
+COUNT_MAX = 1_000_000  # of iterations, attempts, and invocations that an alarm waits for
+WINDOW_MAX_MS = 30 * 24 * 3600 * 1000
 
-
-class Overlap(StrEnum):
-    """What a firing does while an earlier run of its pool index goes on."""
-
-    SKIP = "skip"  # it is dropped for that index
-    ALLOW = "allow"  # it runs beside
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 section 5.6.2
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class Missed(StrEnum):
@@ -56,42 +72,6 @@ class Missed(StrEnum):
 
     RUN_ONCE = "run_once"  # it runs if it is younger than one interval
     SKIP = "skip"  # it is dropped
-
-
-class Watch(StrEnum):
-    """Which attempts an alarm counts."""
-
-    ALL = "all"
-    FAILURES = "failures"
-
-
-class SinkType(StrEnum):
-    """Where the text of an alarm goes."""
-
-    LOG = "log"
-    WEBHOOK = "webhook"  # a POST in Slack's form
-    EMAIL = "email"
-
-
-@dataclass(frozen=True, slots=True)
-class Sink:
-    """One receiver of an alarm.
-
-    Shapes: `target` is the URL of a webhook or the address of an email, empty for the log.
-    """
-
-    type: SinkType
-    target: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """Tell the sinks, once per window, when that many attempts fell into the window."""
-
-    watch: Watch
-    threshold: int
-    window_ms: int
-    sinks: tuple[Sink, ...] = (Sink(SinkType.LOG),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +112,6 @@ class ScriptCall:
     env: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """Whether and when a successful attempt is followed by another iteration."""
-
-    enabled: bool = False
-    response_path: str = "result.remaining"
-    delay_ms: int = 0
-    jitter_ms: int = 0
-    max_iterations: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Whether and when a failed attempt is made again."""
-
-    enabled: bool = False
-    base_delay_ms: int = 1_000
-    multiplier: Decimal = Decimal(2)
-    max_delay_ms: int = 300_000
-    max_attempts: int = 5
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledJob:
     """One definition.
@@ -171,8 +129,8 @@ class ScheduledJob:
     timeout_ms: int = TIMEOUT_DEFAULT_MS
     http: HttpCall = HttpCall()
     script: ScriptCall = ScriptCall()
-    loop: Loop = Loop()
-    retry: Retry = Retry()
+    loop: Loop = field(default_factory=Loop)
+    retry: Retry = field(default_factory=Retry)
     pool_count: int = 1
     overlap: Overlap = Overlap.SKIP
     alarm: Alarm | None = None
@@ -181,12 +139,149 @@ class ScheduledJob:
     revision: int = 1
     is_done: bool = False
 
+    @property
+    def is_locking(self) -> bool:
+        """Whether its runs take locks at all (Z81, Z92)."""
+        return self.overlap is Overlap.SKIP
+
+
+# --- what is refused -------------------------------------------------------------------------
+
 
 def problems(job: ScheduledJob) -> list[Problem]:
-    """Say what create and update refuse in a definition; none if it may be stored."""
-    return []
+    """Say what create and update refuse in a definition (400); none if it may be stored.
+
+    Shapes: a field is named as the API spells it, such as `loop_delay_ms` or `alarm.threshold`.
+    """
+    return [
+        *_problems_of_numbers(job),
+        *_problems_of_texts(job),
+        *_problems_of_schedule(job),
+        *_problems_of_alarm(job.alarm),
+    ]
+
+
+def _problems_of_numbers(job: ScheduledJob) -> Iterator[Problem]:
+    yield from _outside("timeout_ms", job.timeout_ms, 1, TIMEOUT_MAX_MS)
+    yield from _outside("pool_count", job.pool_count, 1, POOL_MAX)
+    for name, value, most in (
+        ("loop_delay_ms", job.loop.delay_ms, DELAY_MAX_MS),
+        ("loop_jitter_ms", job.loop.jitter_ms, DELAY_MAX_MS),
+        ("loop_max_iterations", job.loop.max_iterations, COUNT_MAX),
+        ("retry_base_delay_ms", job.retry.base_delay_ms, DELAY_MAX_MS),
+        ("retry_max_delay_ms", job.retry.max_delay_ms, DELAY_MAX_MS),
+        ("retry_max_attempts", job.retry.max_attempts, COUNT_MAX),
+    ):
+        if value > most:  # what is too small counts as unset
+            yield Problem(name, f"expected at most {most}, found {value}")
+    if not job.retry.multiplier.is_finite():
+        yield Problem("retry_multiplier", f"expected a number, found {job.retry.multiplier}")
+
+
+def _problems_of_texts(job: ScheduledJob) -> Iterator[Problem]:
+    if not 1 <= len(job.name) <= NAME_MAX:
+        found = f"{len(job.name)} characters"
+        yield Problem("name", f"expected a text of 1 to {NAME_MAX} characters, found {found}")
+    if len(job.loop.response_path) > PATH_MAX:
+        found = str(len(job.loop.response_path))
+        yield Problem(
+            "loop_response_path", f"expected at most {PATH_MAX} characters, found {found}"
+        )
+    if not _TOKEN.fullmatch(job.http.method):
+        yield Problem("method", f'expected an HTTP method, found "{job.http.method}"')
+    for name, value in job.http.headers:
+        if not _TOKEN.fullmatch(name):
+            yield Problem("headers", f'expected the name of a header, found "{name}"')
+        if _CONTROL.search(value):
+            yield Problem("headers", f"expected no control character in the value of {name}")
+    yield from _problems_of_auth(job.http.auth)
+    for name, value in job.script.env:
+        if not name or "=" in name or "\0" in name + value:
+            yield Problem("env", f'expected a name without "=" and no NUL, found "{name}"')
+    if any("\0" in argument for argument in job.script.args):
+        yield Problem("args", "expected no NUL in an argument")
+
+
+def _problems_of_auth(auth: Auth) -> Iterator[Problem]:
+    """Check the fields; an unknown type is only warned of, and a secret is never repeated."""
+    if auth.type == "header" and not _TOKEN.fullmatch(auth.header):
+        yield Problem("auth.header", f'expected the name of a header, found "{auth.header}"')
+    for name in ("username", "password", "token", "value"):
+        if _CONTROL.search(getattr(auth, name)):
+            yield Problem(f"auth.{name}", "expected no control character")
+
+
+def _problems_of_schedule(job: ScheduledJob) -> Iterator[Problem]:
+    if job.schedule is None:
+        return
+    translated = translate(job.schedule)
+    if isinstance(translated, Problem):
+        yield translated
+    if isinstance(job.schedule, Once) and job.pool_count > 1:
+        message = f"expected 1 for a job that runs once, found {job.pool_count}"
+        yield Problem("pool_count", message)
+
+
+def _problems_of_alarm(alarm: Alarm | None) -> Iterator[Problem]:
+    if alarm is None:
+        return
+    yield from _outside("alarm.threshold", alarm.threshold, 1, COUNT_MAX)
+    yield from _outside("alarm.window_ms", alarm.window_ms, 1, WINDOW_MAX_MS)
+    if not alarm.sinks:
+        yield Problem("alarm.sinks", "expected at least one of log, webhook and email, found none")
+    for sink in alarm.sinks:
+        if sink.type is SinkType.WEBHOOK and (reason := urls.flaw(sink.target)):
+            yield Problem("alarm.sinks", f"expected the URL of a webhook: {reason}")
+        if sink.type is SinkType.EMAIL and not _ADDRESS.fullmatch(sink.target):
+            yield Problem("alarm.sinks", f'expected an email address, found "{sink.target}"')
+
+
+def _outside(name: str, value: int, least: int, most: int) -> Iterator[Problem]:
+    if not least <= value <= most:
+        yield Problem(name, f"expected from {least} to {most}, found {value}")
+
+
+# --- what is warned of -----------------------------------------------------------------------
 
 
 def warnings(job: ScheduledJob) -> list[str]:
-    """Say what will go wrong when a definition runs, but is stored all the same (Z63-Z66, Z94)."""
-    return []
+    """Say what will go wrong when a definition runs; it is stored all the same.
+
+    Source: Z63 to Z66 (its runs are cancelled) and Z94 (its lock goes stale meanwhile).
+    """
+    return [*_warnings_of_call(job), *_warnings_of_lock(job)]
+
+
+def _warnings_of_call(job: ScheduledJob) -> Iterator[str]:
+    if job.type == HTTP:
+        if reason := urls.flaw(job.http.url):
+            yield f"url cannot be called: {reason}; every run will be cancelled"
+        if job.http.auth.type not in AUTH_TYPES:
+            yield (
+                f'auth.type is "{job.http.auth.type}", not one of {", ".join(AUTH_TYPES)}; '
+                "every run will be cancelled"
+            )
+    elif job.type == SCRIPT:
+        if not job.script.interpreter:
+            yield "interpreter is missing; every run will be cancelled"
+    else:
+        yield f'type is "{job.type}", not {HTTP} or {SCRIPT}; every run will be cancelled'
+
+
+def _warnings_of_lock(job: ScheduledJob) -> Iterator[str]:
+    if not job.is_locking:
+        return
+    waits = (
+        ("loop_delay_ms and loop_jitter_ms", loop.longest_delay(job.loop), job.loop.enabled),
+        ("the longest retry delay", retry.longest_delay(job.retry), job.retry.enabled),
+    )
+    for name, wait, is_used in waits:
+        if is_used and wait > STALE_AFTER:
+            yield (
+                f"{name} can reach {_minutes(wait)} minutes: the lock goes stale after "
+                f"{_minutes(STALE_AFTER)} without an attempt, and a firing may then run beside"
+            )
+
+
+def _minutes(span: timedelta) -> int:
+    return int(span.total_seconds()) // 60

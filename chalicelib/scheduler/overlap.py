@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-
-from chalicelib.scheduler.definition import Overlap, ScheduledJob
+from enum import StrEnum
 
 STALE_AFTER = timedelta(hours=1)  # as long as River takes to rescue a stuck row
+
+
+class Overlap(StrEnum):
+    """What a firing does while an earlier run of its pool index goes on."""
+
+    SKIP = "skip"  # it is dropped for that index
+    ALLOW = "allow"  # it runs beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,6 @@ class Lock:
     def refreshed(self, now: datetime) -> Lock:
         """Return the lock as an attempt leaves it."""
         return replace(self, refreshed_at=now)
-
-
-def is_locking(job: ScheduledJob) -> bool:
-    """Say whether a job's runs take locks at all (Z92)."""
-    return job.overlap is Overlap.SKIP
 
 
 def is_stale(lock: Lock, now: datetime) -> bool:
