@@ -27,28 +27,30 @@ def size_of(item: Mapping[str, Attribute]) -> int:
 
     Raises: ValueError if a value is of no type that our items may have.
     """
-    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+    size = 0
+    for name, value in item.items():
+        size += len(name) if name.isascii() else len(name.encode())
+        size += _value_size(value)
+    return size
 
 
 def _value_size(value: Attribute) -> int:
-    match value:
-        case str():
-            return len(value) if value.isascii() else len(value.encode())
-        case None | bool():
-            return 1
-        case int():
-            if abs(value) >= NUMBER_MAX:
-                raise ValueError(f"expected a number of at most 38 digits, found {value}")
-            digits = len(str(abs(value)).rstrip("0"))
-            return digits // 2 + 2 + (value < 0)
-        case bytes():
-            return len(value)
-        case list():
-            return 3 + sum(1 + _value_size(each) for each in value)
-        case dict():
-            return 3 + len(value) + size_of(value)
-        case _:
-            raise ValueError(f"expected an attribute, found {type(value).__name__}: {value!r}")
+    if isinstance(value, str):  # most are
+        return len(value) if value.isascii() else len(value.encode())
+    if value is None or isinstance(value, bool):
+        return 1
+    if isinstance(value, int):
+        if not -NUMBER_MAX < value < NUMBER_MAX:
+            raise ValueError(f"expected a number of at most 38 digits, found {value}")
+        digits = len(str(abs(value)).rstrip("0"))
+        return digits // 2 + 2 + (value < 0)
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, list):
+        return 3 + sum(1 + _value_size(each) for each in value)
+    if isinstance(value, dict):
+        return 3 + len(value) + size_of(value)
+    raise ValueError(f"expected an attribute, found {type(value).__name__}: {value!r}")
 
 
 def check_item(key: ItemKey, item: Mapping[str, Attribute]) -> int:

@@ -49,7 +49,7 @@ def _extended(stage: Stage) -> None:
     habits = Habits(SHORT_LOCK, 300, first_ms=4_000)
     hire(stage, "worker", "charge", habits)
     hire(stage, "other worker", "charge", habits)
-    for number in range(3):
+    for number in range(2):
         stage.client(f"extender {number}", lambda: operators.extend_first(stage), 100 + number)
 
 
