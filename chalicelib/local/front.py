@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
         prefix = f"/{self.server.secret}/"
         if self.path.startswith(prefix):
             self._call(self.path.removeprefix(prefix))
-        elif self.server.api_key is not None and not self._knows_key(self.server.api_key):
+        elif not self._is_preflight() and not self._is_known():
             self._refuse(
                 HTTPStatus.UNAUTHORIZED,
                 "UNAUTHORIZED",
@@ -195,7 +195,18 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() not in _HOP and not name.lower().startswith(_PRIVATE)
         }
 
-    def _knows_key(self, key: str) -> bool:
+    def _is_preflight(self) -> bool:
+        """Say whether a browser asks what a page may send: it never sends credentials with that.
+
+        Source: Fetch standard, "CORS-preflight fetch".
+        """
+        return self.command == "OPTIONS" and "Access-Control-Request-Method" in self.headers
+
+    def _is_known(self) -> bool:
+        """Say whether a request has the server's key, if there is one."""
+        key = self.server.api_key
+        if key is None:
+            return True
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         offered = (self.headers.get("X-Api-Key", ""), token if scheme.lower() == "bearer" else "")
         # Both are compared always, and each in constant time.

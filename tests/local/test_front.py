@@ -56,7 +56,7 @@ class _Echo(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    do_GET = do_POST = do_HEAD = do_DELETE = _answer  # noqa: N815
+    do_GET = do_POST = do_HEAD = do_DELETE = do_OPTIONS = _answer  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -247,6 +247,25 @@ def test_without_the_key_nothing_is_served(gateway: Echo, headers: dict[str, str
     assert (401, "UNAUTHORIZED") == (answer.status, answer.json["code"])
     assert "*" == answer.headers["access-control-allow-origin"]  # contract section 1.1
     assert [] == gateway.seen
+
+
+PREFLIGHT = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [("OPTIONS", PREFLIGHT, 201), ("OPTIONS", {}, 401), ("POST", PREFLIGHT, 401)],
+)
+def test_a_preflight_needs_no_key_for_browsers_send_none_with_it(
+    gateway: Echo, method: str, headers: dict[str, str], status: int
+) -> None:
+    front = serving(gateway, api_key="sesame")
+
+    answer = ask(front, method, "/v1/jobs", headers=headers)
+    front.close()
+
+    assert status == answer.status
+    assert (status == 201) == ("OPTIONS" in [seen["method"] for seen in gateway.seen])
 
 
 @pytest.mark.parametrize("headers", [{"X-Api-Key": "sesame"}, {"Authorization": "Bearer sesame"}])
