@@ -16,7 +16,7 @@ from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
-from chalicelib.api.zenbpm import errors, shapes
+from chalicelib.api.zenbpm import errors, keys, shapes
 from chalicelib.operations import claims, client_caps
 from chalicelib.operations.claims import Activation
 from chalicelib.operations.handing_out import Claimant
@@ -65,8 +65,7 @@ def activate_jobs() -> Response:
 )
 def claim_job(job_key: str) -> Response:
     """claimJob: 200 and the job; 400, 404, 409 with a reason: held, waiting, early or ended."""
-    key = http.path_key(job_key, "jobKey")
-    logs.about(job_key=key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, shapes.CLAIM_JOB)
     ports = wiring.ports()
     claimant = _claimant(ports, body["clientId"], body)

@@ -12,7 +12,7 @@ from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
-from chalicelib.api.zenbpm import errors, instance_shapes, pages, shapes
+from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.api.zenbpm.views import (
     ASKED_STATES,
@@ -117,7 +117,8 @@ def get_process_instances() -> Response:
 @Operation("getProcessInstance", answers={200: shapes.INSTANCE}, refusals=(400, 404))
 def get_process_instance(process_instance_key: str) -> Response:
     """getProcessInstance: 200 and the instance; 404."""
-    found = instances.get_process_instance(wiring.ports(), _key(process_instance_key))
+    key = keys.instance_key(process_instance_key)
+    found = instances.get_process_instance(wiring.ports(), key)
     return http.answer(200, shapes.INSTANCE.write(view(found)))
 
 
@@ -128,7 +129,7 @@ def get_process_instance(process_instance_key: str) -> Response:
 @Operation("cancelProcessInstance", answers={204: None}, refusals=(400, 404, 409, 413))
 def cancel_process_instance(process_instance_key: str) -> Response:
     """cancelProcessInstance: 204; 404, 409 if it has ended or is a child."""
-    instances.cancel_process_instance(wiring.ports(), _key(process_instance_key))
+    instances.cancel_process_instance(wiring.ports(), keys.instance_key(process_instance_key))
     return http.answer(204)
 
 
@@ -144,7 +145,7 @@ def cancel_process_instance(process_instance_key: str) -> Response:
 )
 def update_process_instance_variables(process_instance_key: str) -> Response:
     """updateProcessInstanceVariables: 204, merged; 400, 404, 409, 413."""
-    key = _key(process_instance_key)
+    key = keys.instance_key(process_instance_key)
     body = http.json_body(routes.current_request, shapes.SET_VARIABLES)
     instances.update_process_instance_variables(wiring.ports(), key, body["variables"])
     return http.answer(204)
@@ -159,7 +160,8 @@ def update_process_instance_variables(process_instance_key: str) -> Response:
 @Operation("deleteProcessInstanceVariable", answers={204: None}, refusals=(400, 404, 409, 413))
 def delete_process_instance_variable(process_instance_key: str, variable_name: str) -> Response:
     """deleteProcessInstanceVariable: 204; 404 for instance or variable, 409."""
-    key, name = _key(process_instance_key), http.path_name(variable_name, "variableName")
+    key = keys.instance_key(process_instance_key)
+    name = http.path_name(variable_name, "variableName")
     instances.delete_process_instance_variable(wiring.ports(), key, name)
     return http.answer(204)
 
@@ -175,7 +177,7 @@ def delete_process_instance_variable(process_instance_key: str, variable_name: s
 def get_process_instance_history(process_instance_key: str) -> Response:
     """getProcessInstanceHistory: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.HISTORY_QUERY)
-    key = _key(process_instance_key)
+    key = keys.instance_key(process_instance_key)
     cut = pages.cut(asked, BY_TIME)
     listed, process = instances.get_process_instance_history(wiring.ports(), key, cut)
     rows = [HistoryView(row, process) for row in listed.items if process is not None]
@@ -194,8 +196,9 @@ def get_process_instance_incidents(process_instance_key: str) -> Response:
     """getProcessInstanceIncidents: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, shapes.INCIDENTS_QUERY)
     is_resolved = {"resolved": True, "unresolved": False}.get(asked.get("state", ""))
+    key = keys.instance_key(process_instance_key)
     listed = instances.get_process_instance_incidents(
-        wiring.ports(), _key(process_instance_key), is_resolved, pages.cut(asked, BY_TIME)
+        wiring.ports(), key, is_resolved, pages.cut(asked, BY_TIME)
     )
     return pages.answer(shapes.INCIDENT_PAGE, asked, listed)
 
@@ -211,7 +214,7 @@ def get_process_instance_incidents(process_instance_key: str) -> Response:
 def get_child_process_instances(process_instance_key: str) -> Response:
     """getChildProcessInstances: 200 and a page, empty for a key that names nothing; 400."""
     asked = http.query(routes.current_request, instance_shapes.CHILDREN_QUERY)
-    listed = _children(_key(process_instance_key), asked, BY_KEY)
+    listed = _children(keys.instance_key(process_instance_key), asked, BY_KEY)
     return pages.answer(shapes.INSTANCE_PAGE, asked, listed)
 
 
@@ -222,12 +225,6 @@ def _children(key: int, asked: Mapping[str, Any], order: Order) -> Listed[Instan
     cut = pages.cut(asked, order)
     shown.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
     return Listed(shown[cut.first : cut.first + cut.size], len(shown))
-
-
-def _key(text: str) -> int:
-    key = http.path_key(text, "processInstanceKey")
-    logs.about(instance_key=key)
-    return key
 
 
 def _time_to_live(text: str | None) -> timedelta | None:

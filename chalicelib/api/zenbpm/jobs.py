@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from chalice.app import Blueprint, Response
 
-from chalicelib import logs, wiring
+from chalicelib import wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
-from chalicelib.api.zenbpm import errors, job_shapes, pages, shapes
+from chalicelib.api.zenbpm import errors, job_shapes, keys, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.engine.commands import FailJob
 from chalicelib.engine.state import JobState
@@ -59,7 +59,7 @@ def get_process_instance_jobs(process_instance_key: str) -> Response:
     An instance's jobs are those of its subprocesses too, though they name these as theirs.
     """
     asked = http.query(routes.current_request, shapes.PAGE_QUERY)
-    key = http.path_key(process_instance_key, "processInstanceKey")
+    key = keys.instance_key(process_instance_key)
     listed = jobs.get_process_instance_jobs(wiring.ports(), key, pages.cut(asked, ORDER))
     return pages.answer(shapes.JOB_PAGE, asked, listed)
 
@@ -69,7 +69,7 @@ def get_process_instance_jobs(process_instance_key: str) -> Response:
 @Operation("getJob", answers={200: shapes.JOB}, refusals=(400, 404))
 def get_job(job_key: str) -> Response:
     """getJob: 200 and the job; 404."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     return http.answer(200, shapes.JOB.write(jobs.get_job(wiring.ports(), key)))
 
 
@@ -80,7 +80,7 @@ def get_job(job_key: str) -> Response:
 )
 def complete_job(job_key: str) -> Response:
     """completeJob: 201 and no body, again for a repeat; 400, 404, 409, 413."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, shapes.COMPLETE_JOB)
     jobs.complete_job(wiring.ports(), key, body.get("variables") or {})
     return http.answer(201)
@@ -97,7 +97,7 @@ def complete_job(job_key: str) -> Response:
 )
 def fail_job(job_key: str) -> Response:
     """failJob: 204; 400, 404, 409, also for an `Idempotency-Key` that came with another body."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, shapes.FAIL_JOB)
     failures.fail_job(
         wiring.ports(),
@@ -126,7 +126,7 @@ def fail_job(job_key: str) -> Response:
 )
 def extend_job_lock(job_key: str) -> Response:
     """extendJobLock: 200 and when the lock ends; 400, 404, 409 if it is not the client's."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, job_shapes.EXTEND_LOCK)
     asked = Extension(key, body["clientId"], body.get("deliveryToken"), body.get("lockDuration"))
     until = locks.extend_job_lock(wiring.ports(), asked)
@@ -140,7 +140,7 @@ def extend_job_lock(job_key: str) -> Response:
 )
 def assign_job(job_key: str) -> Response:
     """assignJob: 204, an empty name for nobody; 400, 404, 409 if the job has ended."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, job_shapes.ASSIGN_JOB)
     jobs.assign_job(wiring.ports(), key, body["assignee"] or None)
     return http.answer(204)
@@ -156,7 +156,7 @@ def assign_job(job_key: str) -> Response:
 )
 def update_job_retries(job_key: str) -> Response:
     """updateJobRetries: 204; 400 out of bounds, 404, 409 if the job has ended."""
-    key = _key(job_key)
+    key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, job_shapes.SET_RETRIES)
     retries.update_job_retries(wiring.ports(), key, body["retries"], body.get("retryAt"))
     return http.answer(204)
@@ -174,12 +174,6 @@ def get_job_failures(job_key: str) -> Response:
     """getJobFailures: 200 and a page, the newest first, of failures without a code; 400, 404."""
     asked = http.query(routes.current_request, shapes.LONG_PAGE_QUERY)
     cut = pages.cut(asked, ORDER)
-    job, listed = jobs.get_job_failures(wiring.ports(), _key(job_key), cut)
+    job, listed = jobs.get_job_failures(wiring.ports(), keys.job_key(job_key), cut)
     shown = Listed([(job, failure) for failure in listed.items], listed.total)
     return pages.answer(job_shapes.JOB_FAILURE_PAGE, asked, shown)
-
-
-def _key(text: str) -> int:
-    key = http.path_key(text, "jobKey")
-    logs.about(job_key=key)
-    return key

@@ -13,12 +13,12 @@ from typing import Any
 
 from chalice.app import Blueprint, Response
 
-from chalicelib import logs, wiring
+from chalicelib import wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
 from chalicelib.api.schema import Object
-from chalicelib.api.zenbpm import errors, instance_shapes, pages
+from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import instances
 from chalicelib.store.lists import Listed
@@ -61,7 +61,7 @@ def get_timer_subscriptions(process_instance_key: str) -> Response:
     asked = _asked(TIMER_STATES)
     states = frozenset({TIMER_STATES[asked["state"]]}) if "state" in asked else None
     listed, instance = instances.get_process_instance_timers(
-        wiring.ports(), _key(process_instance_key), states, pages.cut(asked, ORDER)
+        wiring.ports(), keys.instance_key(process_instance_key), states, pages.cut(asked, ORDER)
     )
     shown = [TimerView(row, instance.root.definition_key) for row in listed.items if instance]
     return pages.answer(instance_shapes.TIMER_SUBSCRIPTION_PAGE, asked, Listed(shown, listed.total))
@@ -99,7 +99,7 @@ def get_error_subscriptions(process_instance_key: str) -> Response:
 
 def _empty(process_instance_key: str, states: tuple[str, ...], shape: Object) -> Response:
     asked = _asked(states)
-    _key(process_instance_key)
+    keys.instance_key(process_instance_key)
     return pages.answer(shape, asked, Listed([], 0))
 
 
@@ -111,9 +111,3 @@ def _asked(states: tuple[str, ...] | Mapping[str, Any]) -> dict[str, Any]:
             "state", "query", f"expected one of {', '.join(states)}, found {asked['state']}"
         )
     return asked
-
-
-def _key(text: str) -> int:
-    key = http.path_key(text, "processInstanceKey")
-    logs.about(instance_key=key)
-    return key

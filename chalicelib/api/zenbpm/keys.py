@@ -1,0 +1,20 @@
+"""Keys out of the path: read, and named in the line of their invocation."""
+
+from __future__ import annotations
+
+from chalicelib import logs
+from chalicelib.api import http
+
+
+def instance_key(text: str) -> int:
+    """Return the key of a process instance. Raises: Rejected if it is no int64."""
+    key = http.path_key(text, "processInstanceKey")
+    logs.about(instance_key=key)
+    return key
+
+
+def job_key(text: str) -> int:
+    """Return the key of a job. Raises: Rejected if it is no int64."""
+    key = http.path_key(text, "jobKey")
+    logs.about(job_key=key)
+    return key
