@@ -41,7 +41,7 @@ def measure(turn: Turn) -> None:
         size = quotas.size_of(item)
         bound = ROOT_BYTES_MAX if write.key.sk == table.ROOT else ITEM_BYTES_MAX
         if size > bound:
-            what = f"the item {write.key.pk}/{write.key.sk}"
+            what = table.words_of(write.key)
             raise TooLarge(f"{name}: expected at most {bound} bytes in {what}, found {size}")
         _check_depth(name, item)
         total += size

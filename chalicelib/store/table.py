@@ -20,6 +20,7 @@ Beside them:
     S#<request> / S                   start mark: a request that is done once, and what it made
     Q#<request> / Q                   the jobs that an activation with a request id is to claim
     C#<client and type> / C           client cap: the jobs that a client holds of a type
+    CENSUS / <began>                  how much the segments of a sweep found open
 
 A scheduled job is a collection of its own, under `SJ#<job id>`:
 
@@ -109,6 +110,7 @@ OUTPUTS = "O#"
 TIMER = "T#"
 INCIDENT = "N#"
 FAILURE = "F#"
+HISTORY_OF_TURN = "H#"
 
 
 def instance_pk(instance_key: int) -> str:
@@ -143,7 +145,29 @@ def failures_prefix(job: int) -> str:
 
 def history_key(instance: int, version: int, part: int = 0) -> ItemKey:
     """Return where the history of the turn is that made that version of the root."""
-    return ItemKey(HISTORY, instance_pk(instance), f"H#{version:010}#{part:03}")
+    return ItemKey(HISTORY, instance_pk(instance), f"{HISTORY_OF_TURN}{version:010}#{part:03}")
+
+
+# What a caller, who never sees a key of ours, is told of what an item holds.
+_WORDS = {
+    ROOT: "the state of its execution",
+    VARIABLES: "the variables of scope",
+    JOB: "job",
+    PAYLOAD: "the inputs and headers of job",
+    OUTPUTS: "the outputs of job",
+    TIMER: "timer",
+    INCIDENT: "incident",
+    FAILURE: "a failure of job",
+    HISTORY_OF_TURN: "one event of its history",
+}
+
+
+def words_of(place: ItemKey) -> str:
+    """Return what an item of a process instance holds, in words: `the variables of scope 7`."""
+    prefix = next(prefix for prefix in _WORDS if place.sk.startswith(prefix))
+    numbered = place.sk.removeprefix(prefix).partition("#")[0]
+    is_named = prefix not in (ROOT, HISTORY_OF_TURN)
+    return f"{_WORDS[prefix]} {int(numbered)}" if is_named else _WORDS[prefix]
 
 
 def after(prefix: str) -> str:
@@ -185,6 +209,12 @@ DEFINITIONS = "DEFINITIONS"
 MODEL = "M#"
 XML = "X#"
 BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
+CENSUS = "CENSUS"
+
+
+def census_key(began_ms: int) -> ItemKey:
+    """Return where it is said how much a sweep found open."""
+    return ItemKey(LIVE, CENSUS, f"{began_ms:013}")
 
 
 def definition_key(key: int) -> ItemKey:

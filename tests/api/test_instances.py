@@ -306,4 +306,5 @@ def test_a_merge_that_no_longer_fits_is_413_and_changes_nothing(client: Client) 
     answer = client.patch(f"{CREATE}/{key}/variables", {"variables": {"b": "x" * 200_000}})
 
     assert 413 == answer.status
+    assert f"in the variables of scope {key}, found" in answer.json["message"]
     assert ["a"] == list(instance(client, key)["variables"])

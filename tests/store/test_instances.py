@@ -211,8 +211,11 @@ def test_records_that_are_gone_are_deleted(store: MemoryTable) -> None:
 @pytest.mark.parametrize("bound", ["root", "item", "writes", "turn"])
 def test_a_turn_that_passes_a_bound_is_too_large_and_says_which(bound: str) -> None:
     turn, words = {
-        "root": (samples.start(business_key="b" * 100_001), "100000 bytes in the item"),
-        "item": (samples.start(samples.variables(x="x" * 350_001)), "350000 bytes in the item"),
+        "root": (samples.start(business_key="b" * 100_001), "100000 bytes in the state"),
+        "item": (
+            samples.start(samples.variables(x="x" * 350_001)),
+            f"350000 bytes in the variables of scope {KEY}, found",
+        ),
         "writes": (
             samples.start(*(samples.timer(key=KEY + 10 + n) for n in range(95))),
             "90 writes a turn, found 97",
@@ -227,6 +230,7 @@ def test_a_turn_that_passes_a_bound_is_too_large_and_says_which(bound: str) -> N
         instances.measure(turn)
 
     assert str(KEY) in caught.value.message
+    assert "#" not in caught.value.message  # no key of the table, which callers do not know
 
 
 def test_variables_that_could_not_be_read_again_are_too_large() -> None:
