@@ -19,6 +19,7 @@ from chalicelib.triggers import sweep as sweeper
 logs.configure(wiring.operator_settings())  # settings that make no sense stop the start
 app = Gateway("headrace")
 app.register_middleware(logs.invocation, "all")
+logs.at_end(wiring.after_invocation)
 
 zenbpm.register(app)
 serve_the_rest(app, zenbpm.errors.error)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib import json_text
 from chalicelib.ports import LogMode, Settings
@@ -27,11 +27,26 @@ BODY_MAX = 2_000  # characters of a body that is logged
 UNTOLD = "variables"  # the member of a body that is never logged
 ERROR_STATUS = 400  # from here on an answer is an error
 
+
+class Answered(NamedTuple):
+    """An HTTP request that was answered, as it is counted and traced.
+
+    Shapes: `route` is the template of its path, so there are as many as the app has.
+    """
+
+    method: str
+    route: str
+    status: int
+    request_bytes: int
+    response_bytes: int
+    lasted_ms: float
+
+
 _subject: ContextVar[dict[str, object] | None] = ContextVar("subject", default=None)
 _began: ContextVar[float | None] = ContextVar("began", default=None)
 _is_batch: ContextVar[bool] = ContextVar("is_batch", default=False)
 _ours = logging.getLogger("chalicelib")
-_at_end: list[Callable[[], None]] = []
+_at_end: list[Callable[[Answered | None], None]] = []
 _settings = Settings()
 
 
@@ -68,8 +83,8 @@ def configure(settings: Settings) -> None:
     _settings = settings
 
 
-def at_end(hook: Callable[[], None]) -> None:
-    """Let something be done at the end of each invocation."""
+def at_end(hook: Callable[[Answered | None], None]) -> None:
+    """Let something be done at the end of each invocation; it gets the answer to a request."""
     _at_end[:] = [hook]
 
 
@@ -120,6 +135,7 @@ def invocation(event: Any, get_response: Callable[[Any], Any]) -> Any:
     token, begun = _subject.set(subject), _began.set(time.time())
     batch = _is_batch.set(len(_records(event)) > 1)
     started = time.monotonic()
+    response = None
     try:
         response = get_response(event)
         subject.update(_outcome(event, response))
@@ -128,14 +144,15 @@ def invocation(event: Any, get_response: Callable[[Any], Any]) -> Any:
         subject["outcome"] = "fault"
         raise
     finally:
-        subject["duration_ms"] = round((time.monotonic() - started) * 1_000, 1)
-        _close(subject)
+        lasted_ms = (time.monotonic() - started) * 1_000
+        subject["duration_ms"] = round(lasted_ms, 1)
+        _close(subject, _answered(event, response, lasted_ms))
         _subject.reset(token)
         _began.reset(begun)
         _is_batch.reset(batch)
 
 
-def _close(subject: Mapping[str, object]) -> None:
+def _close(subject: Mapping[str, object], answered: Answered | None) -> None:
     """Write the line of an invocation, if the operator wants it, and what was counted."""
     status = subject.get("status")
     is_error = isinstance(status, int) and status >= ERROR_STATUS
@@ -144,9 +161,28 @@ def _close(subject: Mapping[str, object]) -> None:
         logger().info("invocation")
     for hook in _at_end:
         try:
-            hook()
+            hook(answered)
         except Exception as error:  # what was answered stands
             fault(error)
+
+
+def _answered(event: Any, response: Any, lasted_ms: float) -> Answered | None:
+    """Return what is told of an answer, None of triggers that are not HTTP."""
+    if not hasattr(response, "status_code"):
+        return None
+    body = response.body
+    size = len(body.encode(errors="replace") if isinstance(body, str) else body or b"")
+    sent = len(_raw_body(event))
+    return Answered(event.method, event.path, response.status_code, sent, size, lasted_ms)
+
+
+def _raw_body(request: Any) -> bytes:
+    """Return the body of a request; none if it is neither base64 nor Unicode."""
+    try:
+        raw: bytes = request.raw_body
+    except ValueError:
+        return b""
+    return raw
 
 
 def _context(event: Any) -> Any:
@@ -162,7 +198,7 @@ def _outcome(event: Any, response: Any) -> dict[str, object]:
             "route": event.path,
             "path": path,
             "status": response.status_code,
-            "body": _body(event.raw_body) if _settings.log_body else None,
+            "body": _body(_raw_body(event)) if _settings.log_body else None,
         }
     failures = response.get("batchItemFailures", ()) if isinstance(response, dict) else ()
     return {
@@ -178,7 +214,7 @@ def _records(event: Any) -> Sequence[Any]:
     return tuple(found)
 
 
-def _body(raw: bytes | str) -> str | None:
+def _body(raw: bytes) -> str | None:
     """Return a body as it may be logged: JSON without its variables, of others only the size."""
     try:
         value = json_text.loads(raw)

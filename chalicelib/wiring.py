@@ -15,18 +15,23 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from chalicelib import logs, settings
+from chalicelib import settings
 from chalicelib.delivery import horizon
-from chalicelib.ports import HISTORY, LIVE, Journal, Ports, Settings
+from chalicelib.logs import Answered
+from chalicelib.ports import HISTORY, LIVE, Ports, Settings
 from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:
     from botocore.config import Config
 
+    from chalicelib.telemetry.journal import LinesAndMore
+
 CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
 READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
 FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
+METRICS_DISABLED = "POWERTOOLS_METRICS_DISABLED"
+TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})  # as powertools reads its variables
 CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
 
 _making = threading.RLock()
@@ -120,24 +125,38 @@ def _ports() -> Ports:
         clock=clock,
         chance=SystemChance(),
         settings=chosen,
-        journal=_journal(chosen),
+        journal=journal(),
     )
 
 
-def _journal(chosen: Settings) -> Journal:
+def journal() -> LinesAndMore:
     """Return who is told what happened: on the laptop there are lines only, to standard error."""
+    with _making:
+        return _journal()
+
+
+def after_invocation(answered: Answered | None) -> None:
+    """Let the journal count the answer to a request, if it was one, and write what it counted."""
+    journal().end(answered)
+
+
+@cache
+def _journal() -> LinesAndMore:
     from chalicelib.telemetry import metrics, xray  # noqa: PLC0415
     from chalicelib.telemetry.journal import LinesAndMore  # noqa: PLC0415
 
-    stage, daemon = named("HEADRACE_TABLE"), os.environ.get(xray.DAEMON, "")
-    journal = LinesAndMore()
-    if FUNCTION in os.environ:
-        journal.write = partial(metrics.write, service=stage)
+    chosen, daemon = operator_settings(), os.environ.get(xray.DAEMON, "")
+    made = LinesAndMore()
+    if FUNCTION in os.environ and not _is_on(METRICS_DISABLED):
+        made.write = partial(metrics.write, service=named("HEADRACE_TABLE"))
     if chosen.tracing and daemon:
         send = xray.to_daemon(daemon)
-        journal.send = xray.XRay(chosen, partial(secrets.token_hex, 8), send)
-    logs.at_end(journal.flush)
-    return journal
+        made.send = xray.XRay(chosen, partial(secrets.token_hex, 8), send)
+    return made
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() in TRUE
 
 
 def named(variable: str) -> str:

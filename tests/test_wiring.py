@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib import logs, wiring
+from chalicelib import wiring
 from chalicelib.engine.facts import TimerFired
 from chalicelib.engine.state import Timer
+from chalicelib.logs import Answered
 from chalicelib.settings import BadSetting
 from chalicelib.telemetry.journal import LinesAndMore
 from chalicelib.wiring import LazyClient, SystemChance, SystemClock
@@ -33,9 +34,10 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in NAMES.items():
         monkeypatch.setenv(name, value)
     wiring._ports.cache_clear()
+    wiring._journal.cache_clear()
     yield
     wiring._ports.cache_clear()
-    logs.at_end(lambda: None)
+    wiring._journal.cache_clear()
 
 
 def test_ports_are_made_once_by_the_names_in_the_environment(names: None) -> None:
@@ -109,22 +111,45 @@ def test_chance_gives_ids_that_nobody_else_has() -> None:
     assert 0 <= chance.share() < 1
 
 
-@pytest.mark.parametrize("variable", ["AWS_LAMBDA_FUNCTION_NAME", "HOME"])
-def test_metrics_are_written_on_lambda_alone(
+ON_LAMBDA = {"AWS_LAMBDA_FUNCTION_NAME": "headrace-test-api"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "writes"),
+    [
+        (ON_LAMBDA, True),
+        ({}, False),
+        ({**ON_LAMBDA, "POWERTOOLS_METRICS_DISABLED": "true"}, False),
+        ({**ON_LAMBDA, "POWERTOOLS_METRICS_DISABLED": "0"}, True),
+    ],
+)
+def test_metrics_are_written_on_lambda_alone_and_only_if_they_are_wanted(
     names: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    variable: str,
+    variables: dict[str, str],
+    writes: bool,
 ) -> None:
-    monkeypatch.setenv(variable, "headrace-test-api")
-    journal = wiring.ports().journal
-    assert isinstance(journal, LinesAndMore)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
 
-    journal.tell([TimerFired(Timer(1, 1, "timer", 1, NOW, NOW))])
-    journal.flush()
+    wiring.ports().journal.tell([TimerFired(Timer(1, 1, "timer", 1, NOW, NOW))])
+    wiring.after_invocation(Answered("GET", "/v1/jobs", 200, 0, 2, 1.5))
 
     written = capsys.readouterr().out
-    assert ("timers_fired" in written) == (variable == "AWS_LAMBDA_FUNCTION_NAME")
+    assert [writes] * 2 == [name in written for name in ("timers_fired", "request_uri_total")]
+
+
+def test_the_end_of_an_invocation_that_needed_no_ports_loads_no_client_and_no_powertools() -> None:
+    code = (
+        "import sys; from chalicelib import wiring; wiring.after_invocation(None);"
+        "print([name for name in ('boto3', 'aws_lambda_powertools') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "[]" == done.stdout.strip()
 
 
 @pytest.mark.parametrize(

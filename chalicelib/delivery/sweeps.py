@@ -19,13 +19,16 @@ SWEEP = "sweep"
 class Part:
     """What is left to look at of one segment; `began` is when the sweep did.
 
-    Shapes: `cursor` is the key of the last item looked at, None at the segment's begin.
+    Shapes: `cursor` is the key of the last item looked at, None at the segment's begin;
+        `instances` and `jobs` are what the parts before it found open (`store/census.py`).
     """
 
     segment: int
     segments: int
     began: datetime
     cursor: Mapping[str, Attribute] | None = None
+    instances: int = 0
+    jobs: int = 0
 
 
 def is_sweep(text: str) -> bool:
@@ -42,6 +45,8 @@ def to_text(part: Part) -> str:
             "segments": part.segments,
             "sent": to_ms(part.began),
             "cursor": None if part.cursor is None else dict(part.cursor),
+            "instances": part.instances,
+            "jobs": part.jobs,
         }
     )
 
@@ -57,4 +62,6 @@ def from_text(text: str) -> Part:
         segments=bodies.integer(body, "segments"),
         began=bodies.moment(body, "sent"),
         cursor=cursor,
+        instances=bodies.integer(body, "instances"),
+        jobs=bodies.integer(body, "jobs"),
     )

@@ -1,7 +1,8 @@
 """What a turn made happen: told to whoever counts, logs and traces, once it is committed.
 
 Facts are read off the difference between the instance before and after, so no transition has to
-think of them, and what was not committed is never told.
+think of them, and what was not committed is never told. What happens with every move of a token is
+one fact for the whole turn, `Moved`, out of which `passages` are read only if somebody asks.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
 
-from chalicelib.engine.commands import Command, FireTimer
+from chalicelib.bpmn.model import Process
+from chalicelib.engine.commands import Command, DeleteVariable, FireTimer, SetVariables
+from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.state import Incident, Job, JobState, Record, Root, Timer
-from chalicelib.engine.turn import Turn
+from chalicelib.engine.turn import Changed, Entered, Left, Terminated, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,39 @@ class TimerCancelled:
     timer: Timer
 
 
+@dataclass(frozen=True, slots=True)
+class VariablesSet:
+    """A caller changed variables of an instance."""
+
+    root: Root
+
+
+@dataclass(frozen=True, slots=True)
+class VariableDeleted:
+    """A caller removed a variable of an instance."""
+
+    root: Root
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Tokens went on; where each of them was is read off by `passages`."""
+
+    turn: Turn
+    process: Process
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """How much is open in the whole table, as a sweep counted: no turn tells that.
+
+    Shapes: `instances` that are active; `jobs` that a worker could have at once.
+    """
+
+    instances: int
+    jobs: int
+
+
 Fact = (
     InstanceStarted
     | InstanceEnded
@@ -125,11 +163,15 @@ Fact = (
     | TimerScheduled
     | TimerFired
     | TimerCancelled
+    | VariablesSet
+    | VariableDeleted
+    | Moved
+    | Census
 )
 
 
-def facts_of(turn: Turn, command: Command) -> Iterator[Fact]:
-    """Yield what a turn made happen, in no order that would mean anything."""
+def facts_of(turn: Turn, command: Command, process: Process) -> Iterator[Fact]:
+    """Yield what a turn made happen, what its tokens did last, else in no order that matters."""
     if not turn.changes:
         return
     root = turn.after.root
@@ -147,6 +189,20 @@ def facts_of(turn: Turn, command: Command) -> Iterator[Fact]:
         if isinstance(record, Timer) and key not in turn.after.records:
             is_fired = isinstance(command, FireTimer) and command.timer_key == record.key
             yield TimerFired(record) if is_fired else TimerCancelled(record)
+    yield from _of_variables(turn, command)
+    if turn.history:
+        yield Moved(turn, process)
+
+
+def _of_variables(turn: Turn, command: Command) -> Iterator[Fact]:
+    """Yield what a caller did to variables, unless the turn only made way for it."""
+    match command:
+        case SetVariables(values, scope):
+            if Changed(scope or turn.after.key, values) in turn.history:
+                yield VariablesSet(turn.after.root)
+        case DeleteVariable(name, scope):
+            if Changed(scope or turn.after.key, {}, (name,)) in turn.history:
+                yield VariableDeleted(turn.after.root)
 
 
 def _of_record(turn: Turn, old: Record | None, new: Record) -> Iterator[Fact]:
@@ -194,3 +250,60 @@ def _restarted(turn: Turn, incident: Incident) -> Job | None:
 
 def _was_resolved(old: Record | None) -> bool:
     return isinstance(old, Incident) and old.resolved_at is not None
+
+
+# --- where tokens were -------------------------------------------------------------------------
+
+
+class TokenStatus(StrEnum):
+    """How a token stands in an element when a turn is over."""
+
+    WAITING = "waiting"
+    FAILED = "failed"  # an incident keeps it there
+    COMPLETED = "completed"  # it left, or ended there
+    CANCELED = "canceled"  # the element was interrupted or cancelled
+
+
+class Passage(NamedTuple):
+    """An element instance that a token entered or left within a turn.
+
+    Shapes: `is_rest` says that the token stays or ends there, so that it was the turn's last
+        element for this token.
+    """
+
+    key: int
+    element_id: str
+    name: str | None
+    type: str
+    status: TokenStatus
+    is_rest: bool
+
+
+def passages(moved: Moved) -> Iterator[Passage]:
+    """Yield the element instances that tokens entered or left, in the order in which they did."""
+    turn, elements = moved.turn, moved.process.elements
+    known = {} if turn.before is None else turn.before.root.live
+    ids = {key: element.element_id for key, element in known.items()}
+    last: dict[int, Entered | Left | Terminated] = {}
+    for event in turn.history:
+        match event:
+            case Entered(key, element_id):
+                ids[key] = element_id
+                last[key] = event
+            case Left(key) | Terminated(key):
+                last[key] = event
+    for key, event in last.items():
+        element, status = elements[ids[key]], _status(turn, event)
+        is_rest = status is not TokenStatus.COMPLETED or not element.outgoing
+        type_ = ELEMENT_TYPES[element.kind]
+        yield Passage(key, element.id, element.name, type_, status, is_rest)
+
+
+def _status(turn: Turn, last: Entered | Left | Terminated) -> TokenStatus:
+    """Return how a token stands after the last that was told of it."""
+    if isinstance(last, Left):
+        return TokenStatus.COMPLETED
+    live = turn.after.root.live.get(last.key)
+    if live is None:
+        return TokenStatus.CANCELED
+    return TokenStatus.WAITING if live.incident is None else TokenStatus.FAILED

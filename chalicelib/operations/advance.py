@@ -76,7 +76,7 @@ def start_once(
         turn = decisions.decide_start(ports, definition.process, command)
         _promise(ports, turn)
         if instances.commit(ports.table, turn, _mark(ports, once, turn)):
-            tell(ports, facts_of(turn, command))
+            tell(ports, facts_of(turn, command, definition.process))
             return _run_inline(ports, turn)
     raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
 
@@ -117,7 +117,7 @@ def _take_turn(
         is_done = decision.turn.done and decision.refusal is None
         mark = _mark(ports, once, decision.turn) if is_done else None
         if instances.commit(ports.table, decision.turn, mark):
-            tell(ports, facts_of(decision.turn, command))
+            tell(ports, facts_of(decision.turn, command, process))
             if decision.refusal is not None:
                 raise decision.refusal
             return decision.turn

@@ -5,6 +5,8 @@ on a laptop is restored from checkpoints. Hourly the live table is scanned in se
 parts of some seconds that go on from a cursor. A job that nobody works on is rung again daily, and
 that is routine; what can only be a message that was lost is counted apart, for an alarm.
 Design section 4, "The net".
+
+Whoever looks at everything can count it too: the journal is told how much is open.
 """
 
 from __future__ import annotations
@@ -22,12 +24,15 @@ from chalicelib.delivery.sweeps import Part
 from chalicelib.delivery.timers import TimerMessage
 from chalicelib.engine.commands import Continue
 from chalicelib.engine.draft import Draft, Given
+from chalicelib.engine.facts import Census
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
-from chalicelib.engine.state import Instance, Job, JobState, Root, Timer
+from chalicelib.engine.state import Instance, InstanceState, Job, JobState, Root, Timer
+from chalicelib.operations.attempts import tell
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import definitions, items, jobs, table
+from chalicelib.store import census, definitions, items, jobs, table
+from chalicelib.store.census import Share
 
 SEGMENTS = 4  # each scans some 20 MB a second, so an hour is enough for 200 GB
 PART_TIME = timedelta(seconds=15)  # of one part: it ends well before its function's 30 s do
@@ -52,11 +57,16 @@ class Swept:
 
 @dataclass(slots=True)
 class Sweeper:
-    """One pass over items; with `everything` all that is open is told, however young it is."""
+    """One pass over items; with `everything` all that is open is told, however young it is.
+
+    Shapes: `instances` and `jobs` count what is open, as a `Share` does.
+    """
 
     ports: Ports
     everything: bool = False
     swept: Swept = field(default_factory=Swept)
+    instances: int = 0
+    jobs: int = 0
     _unclaimed: dict[str, int] = field(default_factory=dict)  # messages by queue, less jobs seen
 
     def look_at(self, page: Iterable[Item]) -> None:
@@ -86,6 +96,7 @@ class Sweeper:
         at = bells.let_out_at(job, now)
         if job.state is not JobState.ACTIVE or at is None:
             return
+        self.jobs += at <= now
         rung_for = job.ring_at or job.created_at
         if self.everything or (at <= now and rung_for < now - BELL_AGE):
             yield job
@@ -136,6 +147,7 @@ class Sweeper:
         if "execution" not in item:
             return  # the alias of a further key block
         root = items.to_root(item)
+        self.instances += root.state is InstanceState.ACTIVE
         is_old = items.touched_at(item) < now - AGENDA_AGE
         if not (is_old or self.everything) or not _goes_on(self.ports, root, now):
             return
@@ -170,7 +182,7 @@ def begin(ports: Ports) -> None:
 def sweep_part(ports: Ports, part: Part) -> Swept:
     """Look at one part of the live table, and send what is left of its segment as the next."""
     end = ports.clock.now() + PART_TIME
-    sweeper = Sweeper(ports)
+    sweeper = Sweeper(ports, instances=part.instances, jobs=part.jobs)
     cursor = part.cursor
     while True:
         page = ports.table.scan(part.segment, part.segments, cursor)
@@ -178,11 +190,21 @@ def sweep_part(ports: Ports, part: Part) -> Swept:
         cursor = page.cursor
         if cursor is None or ports.clock.now() >= end:
             break
-    if cursor is not None and ports.clock.now() - part.began < SWEEP_AGE_MAX:
-        rest = replace(part, cursor=cursor)
+    share = Share(sweeper.instances, sweeper.jobs)
+    if cursor is None:
+        _count(ports, part, share)
+    elif ports.clock.now() - part.began < SWEEP_AGE_MAX:
+        rest = replace(part, cursor=cursor, instances=share.instances, jobs=share.jobs)
         ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(rest))])
     _report(sweeper.swept)
     return sweeper.swept
+
+
+def _count(ports: Ports, part: Part, share: Share) -> None:
+    """Write down what a segment has open; the last one to end tells the sum."""
+    total = census.add(ports.table, part.began, part.segment, part.segments, share)
+    if total is not None:
+        tell(ports, [Census(*total)])
 
 
 def sweep_all(ports: Ports) -> Swept:
@@ -190,6 +212,7 @@ def sweep_all(ports: Ports) -> Swept:
     sweeper = Sweeper(ports)
     for page in _pages(ports):
         sweeper.look_at(page)
+    tell(ports, [Census(sweeper.instances, sweeper.jobs)])
     _report(sweeper.swept)
     return sweeper.swept
 

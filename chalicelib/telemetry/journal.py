@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from chalicelib import logs
 from chalicelib.engine.facts import Fact
+from chalicelib.logs import Answered
 from chalicelib.telemetry import lines, metrics, spans
 from chalicelib.telemetry.metrics import Point
 from chalicelib.telemetry.spans import Span
@@ -34,8 +35,17 @@ class LinesAndMore:
                 logs.line(line.level, line.message, **line.fields)
             if self.write is not None and len(self._points) < POINTS_MAX:
                 self._points += metrics.points_of(fact)
-            if self.send is not None and (span := spans.span_of(fact)) is not None:
-                self.send(span)
+            if self.send is not None:
+                for span in spans.spans_of(fact):
+                    self.send(span)
+
+    def end(self, answered: Answered | None) -> None:
+        """Take note of the answer to a request, if it was one, and write all that was counted."""
+        if answered is not None and self.write is not None:
+            self._points += metrics.points_of_answer(answered)
+        if answered is not None and self.send is not None:
+            self.send(spans.span_of_answer(answered))
+        self.flush()
 
     def flush(self) -> None:
         """Write the metrics that were counted since the last time."""

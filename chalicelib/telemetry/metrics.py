@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from chalicelib.engine.facts import (
+    Census,
     Fact,
     IncidentCreated,
     IncidentResolved,
@@ -29,21 +30,48 @@ from chalicelib.engine.facts import (
     TimerScheduled,
 )
 from chalicelib.engine.state import Job, JobState
+from chalicelib.logs import Answered
 
 NAMESPACE = "Headrace"
-COUNT, MILLISECONDS = "Count", "Milliseconds"
+COUNT, MILLISECONDS, BYTES = "Count", "Milliseconds", "Bytes"
+# All that is ever written; a test compares it with the contract's tables.
+UNITS: Mapping[str, str] = {
+    "processes_started": COUNT,
+    "processes_completed": COUNT,
+    "processes_running": COUNT,
+    "process_instances_active": COUNT,
+    "process_instance_duration": MILLISECONDS,
+    "jobs_created": COUNT,
+    "jobs_completed": COUNT,
+    "jobs_failed": COUNT,
+    "jobs_retried": COUNT,
+    "jobs_distributed": COUNT,
+    "jobs_waiting": COUNT,
+    "job_lifetime": MILLISECONDS,
+    "job_retry_backoff": MILLISECONDS,
+    "job_activation_latency": MILLISECONDS,
+    "incidents_created": COUNT,
+    "incidents_resolved": COUNT,
+    "timers_scheduled": COUNT,
+    "timers_fired": COUNT,
+    "timers_cancelled": COUNT,
+    "request_total": COUNT,
+    "request_uri_total": COUNT,
+    "request_body_size": BYTES,
+    "response_body_size": BYTES,
+    "request_duration": MILLISECONDS,
+}
 VALUE_MAX = 1_024  # characters of a dimension's value (CloudWatch)
 
 Labels = tuple[tuple[str, str], ...]
 
 
 class Point(NamedTuple):
-    """One value of one metric."""
+    """One value of one metric, whose name is one of UNITS."""
 
     name: str
     labels: Labels = ()
     value: float = 1
-    unit: str = COUNT
 
 
 def points_of(fact: Fact) -> Iterator[Point]:
@@ -65,6 +93,22 @@ def points_of(fact: Fact) -> Iterator[Point]:
             yield Point("incidents_resolved", (("element_id", incident.element_id),))
         case TimerScheduled() | TimerFired() | TimerCancelled():
             yield Point(_TIMERS[type(fact)])
+        case Census(instances, jobs):
+            # An instance runs until it ends, so these two of ZenBPM's are the same here.
+            yield Point("processes_running", (), instances)
+            yield Point("process_instances_active", (), instances)
+            yield Point("jobs_waiting", (), jobs)
+
+
+def points_of_answer(answered: Answered) -> Iterator[Point]:
+    """Yield what is counted of an HTTP request."""
+    status = str(answered.status)
+    route = (("path", answered.route), ("method", answered.method), ("status", status))
+    yield Point("request_total")
+    yield Point("request_uri_total", route)
+    yield Point("request_body_size", (), answered.request_bytes)
+    yield Point("response_body_size", (), answered.response_bytes)
+    yield Point("request_duration", (), answered.lasted_ms)
 
 
 _TIMERS: Mapping[type[Fact], str] = {
@@ -98,7 +142,7 @@ def _of_job(fact: Fact, job: Job) -> Iterator[Point]:
 
 
 def _duration(name: str, labels: Labels, lasted: timedelta) -> Point:
-    return Point(name, labels, lasted / timedelta(milliseconds=1), MILLISECONDS)
+    return Point(name, labels, lasted / timedelta(milliseconds=1))
 
 
 def write(points: Sequence[Point], service: str) -> None:
@@ -120,7 +164,7 @@ def write(points: Sequence[Point], service: str) -> None:
         )
         written.namespace = written.namespace or NAMESPACE
         for point in group:
-            written.add_metric(point.name, point.unit, point.value)
+            written.add_metric(point.name, UNITS[point.name], point.value)
         if written.metric_set:  # it writes by itself what is a hundred values
             written.flush_metrics()
 

@@ -5,7 +5,7 @@ Source: contracts/zenbpm.md 5.3, R153. Never a worker's message or variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -19,41 +19,96 @@ from chalicelib.engine.facts import (
     JobFailed,
     JobHandedOut,
     JobRetried,
+    Moved,
     TimerFired,
+    VariableDeleted,
+    VariablesSet,
+    passages,
 )
 from chalicelib.engine.state import Incident, Job, Root
+from chalicelib.logs import Answered
+
+SPANS_MAX = 100  # of one invocation; a trace holds 500 kB
+OF_TOKENS_MAX = 50  # of which so many may be of tokens, so that jobs and incidents find room
 
 Attributes = Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that happened within an invocation, by ZenBPM's name for it."""
+    """Something that happened within an invocation, by ZenBPM's name for it.
+
+    Shapes: it is sent only as one of the first `place_max` of its invocation; the last place is
+        the request's own.
+    """
 
     name: str
     attributes: Attributes
+    place_max: int = SPANS_MAX - 1
 
 
-def span_of(fact: Fact) -> Span | None:
-    """Return the span of a fact, None for what is part of another one."""
+def spans_of(fact: Fact) -> Iterator[Span]:
+    """Yield the spans of a fact: one or none, but of `Moved`, which is many."""
     match fact:
         case InstanceStarted(root):
-            return Span(f"create-instance:{root.bpmn_process_id}", _of_root(root))
+            yield Span(f"create-instance:{root.bpmn_process_id}", _of_root(root))
         case InstanceEnded(root):
-            return Span(f"run-instance:{root.bpmn_process_id}", _of_root(root))
+            yield Span(f"run-instance:{root.bpmn_process_id}", _of_root(root))
+        case VariablesSet(root):
+            yield Span(f"modify-instance:{root.bpmn_process_id}", _of_root(root))
+        case VariableDeleted(root):
+            yield Span(f"delete-instance-variable:{root.bpmn_process_id}", _of_root(root))
         case JobHandedOut(job) | JobRetried(job) | JobFailed(job) | JobEnded(job):
-            return Span(f"job:{job.type}", _of_job(job) | _outcome(fact))
+            yield Span(f"job:{job.type}", _of_job(job) | _outcome(fact))
         case IncidentCreated(incident) | IncidentResolved(incident):
-            return Span(f"incident:{incident.key}", _of_incident(incident) | _outcome(fact))
+            yield Span(f"incident:{incident.key}", _of_incident(incident) | _outcome(fact))
         case TimerFired(timer):
             attributes: Attributes = {
                 "zenbpm.process.instance_key": timer.instance_key,
                 "zenbpm.element.id": timer.element_id,
                 "zenbpm.element.key": timer.element_key,
             }
-            return Span(f"timer:{timer.key}", attributes)
-        case _:
-            return None
+            yield Span(f"timer:{timer.key}", attributes)
+        case Moved():
+            yield from _of_tokens(fact)
+
+
+def span_of_answer(answered: Answered) -> Span:
+    """Return the span of an HTTP request: ZenBPM's `request`, which is renamed to the route.
+
+    Shapes: `/v1/jobs/:job_key`, for names of subsegments have no braces.
+    """
+    attributes: Attributes = {
+        "http.request.method": answered.method,
+        "http.route": answered.route,
+        "http.response.status_code": answered.status,
+    }
+    name = answered.route.replace("{", ":").replace("}", "")
+    return Span(name, attributes, SPANS_MAX)
+
+
+def _of_tokens(moved: Moved) -> Iterator[Span]:
+    """Yield each element that a turn passed, and each token where it stays or ends.
+
+    A token has no key of its own here: it is known by the element instance that it is in.
+    """
+    instance = {"zenbpm.process.instance_key": moved.turn.after.key}
+    for passage in passages(moved):
+        element: dict[str, str | int] = {
+            **instance,
+            "zenbpm.element.id": passage.element_id,
+            "zenbpm.element.key": passage.key,
+            "zenbpm.element.type": passage.type,
+        }
+        if passage.name:
+            element["zenbpm.element.name"] = passage.name
+        yield Span(f"flow-node:{passage.element_id}", element, OF_TOKENS_MAX)
+        if passage.is_rest:
+            token: dict[str, str | int] = {
+                "zenbpm.token.key": passage.key,
+                "zenbpm.token.status": f"TokenState{passage.status.capitalize()}",
+            }
+            yield Span(f"token:{passage.element_id}", element | token, OF_TOKENS_MAX)
 
 
 def _outcome(fact: Fact) -> dict[str, str | int]:

@@ -25,7 +25,6 @@ TRACE = "_X_AMZN_TRACE_ID"  # Lambda sets it for each invocation
 DAEMON = "AWS_XRAY_DAEMON_ADDRESS"
 PREAMBLE = b'{"format": "json", "version": 1}\n'
 NAME_MAX = 200
-SPANS_MAX = 100  # of one invocation; a trace holds 500 kB
 _UNNAMED = re.compile(r"[^\w\s.:/%&#=+\\\-@]")  # what the name of a subsegment may not have
 
 
@@ -57,7 +56,7 @@ class XRay:
             return
         if trace != self._trace:
             self._trace, self._sent = trace, 0
-        if self._sent < SPANS_MAX:
+        if self._sent < span.place_max:
             self._sent += 1
             self.send(document(span, trace, self.new_id(), self.settings.tracing_name))
 

@@ -7,24 +7,35 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.engine.commands import Command, Continue, FireTimer
+from chalicelib.engine.commands import (
+    Command,
+    Continue,
+    DeleteVariable,
+    FireTimer,
+    SetVariables,
+)
 from chalicelib.engine.facts import (
     Fact,
     IncidentResolved,
     JobFailed,
     JobRetried,
+    Moved,
+    TokenStatus,
     facts_of,
+    passages,
 )
 from chalicelib.engine.state import Job
 from chalicelib.engine.turn import Turn
-from tests.play import Play, play
+from tests.engine import models
+from tests.play import Play, play, to_json
 
 SECOND = timedelta(seconds=1)
 
 
 def told(stage: Play, command: Command | None = None) -> list[Fact]:
-    """Return the facts of the last turn."""
-    return list(facts_of(stage.turns[-1], command or Continue()))
+    """Return the facts of the last turn, without what its tokens did."""
+    facts = facts_of(stage.turns[-1], command or Continue(), stage.process)
+    return [fact for fact in facts if not isinstance(fact, Moved)]
 
 
 def names(stage: Play, command: Command | None = None) -> dict[str, int]:
@@ -97,4 +108,47 @@ def test_a_repeat_tells_nothing() -> None:
     stage = play("sequence.bpmn").create()
     turn = stage.turns[-1]
 
-    assert [] == list(facts_of(Turn(turn.after, turn.after, turn.at), Continue()))
+    assert [] == list(facts_of(Turn(turn.after, turn.after, turn.at), Continue(), stage.process))
+
+
+def test_what_callers_do_to_variables_is_told_of_the_turn_that_did_it() -> None:
+    stage = play("one_task.bpmn").create(old=1)
+    new = SetVariables(to_json({"new": 2}))
+
+    assert {} == {name: 1 for name in names(stage, new) if name.startswith("Variable")}
+    assert {"VariablesSet": 1} == names(stage.set(new=2), new)
+    assert {"VariableDeleted": 1} == names(stage.delete("old"), DeleteVariable("old"))
+
+
+# --- where tokens were -------------------------------------------------------------------------
+
+
+def passed(stage: Play) -> list[tuple[str, TokenStatus, bool]]:
+    """Return what the tokens of the last turn did."""
+    moved = Moved(stage.turns[-1], stage.process)
+    return [(each.element_id, each.status, each.is_rest) for each in passages(moved)]
+
+
+def test_a_token_is_followed_through_the_elements_of_its_turn() -> None:
+    stage = play("one_task.bpmn").create()
+
+    started = passed(stage)
+    ended = passed(stage.complete("charge"))
+
+    done, waits = TokenStatus.COMPLETED, TokenStatus.WAITING
+    assert [("start", done, False), ("charge", waits, True)] == started
+    assert [("charge", done, False), ("end", done, True)] == ended
+
+
+def test_a_token_that_is_interrupted_rests_where_it_was() -> None:
+    stage = play("boundary_timer.bpmn").create()
+
+    stage.wait(3_600)
+
+    assert ("charge", TokenStatus.CANCELED, True) in passed(stage)
+
+
+def test_an_incident_at_the_entry_keeps_a_token() -> None:
+    stage = play(models.line(models.service("task", "=nothing"))).create()
+
+    assert ("task", TokenStatus.FAILED, True) == passed(stage)[-1]

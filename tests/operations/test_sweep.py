@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from chalicelib.delivery import commands, sweeps, timers
 from chalicelib.delivery.sweeps import Part
+from chalicelib.engine.facts import Census, Fact
 from chalicelib.engine.limits import Limits
 from chalicelib.operations import sweep
 from chalicelib.operations.claims import Activation, activate
@@ -172,6 +175,65 @@ def test_a_sweep_begins_once_for_each_segment() -> None:
 
     parts = [sweeps.from_text(body) for body in stage.queues.bodies(commands.QUEUE)]
     assert [Part(n, sweep.SEGMENTS, stage.clock.now()) for n in range(sweep.SEGMENTS)] == parts
+
+
+# --- the census --------------------------------------------------------------------------------
+
+
+class Listener:
+    """A journal that keeps what is open, by the sweeps that counted it."""
+
+    def __init__(self) -> None:
+        self.told: list[Census] = []
+
+    def tell(self, facts: Sequence[Fact]) -> None:
+        self.told += [fact for fact in facts if isinstance(fact, Census)]
+
+
+def listened(stage: Stage) -> Listener:
+    """Let somebody listen to what a stage tells."""
+    listener = Listener()
+    stage.ports = replace(stage.ports, journal=listener)
+    return listener
+
+
+def stocked() -> Stage:
+    """Three instances that are active and one that ended; two jobs that a worker could have."""
+    stage = Stage()
+    for type_ in ("free", "free", "taken", "gone"):
+        stage.create(typed_task(type_))
+    stage.activate("taken")
+    stage.work("gone")
+    return stage
+
+
+def test_a_sweep_of_everything_tells_how_much_is_open() -> None:
+    stage = stocked()
+    listener = listened(stage)
+
+    sweep.sweep_all(stage.ports)
+
+    assert [Census(instances=3, jobs=2)] == listener.told
+
+
+def test_a_sweep_in_segments_tells_it_once_when_the_last_one_ends() -> None:
+    stage = stocked()
+    listener = listened(stage)
+    sweep.begin(stage.ports)
+
+    stage.pump()
+
+    assert [Census(instances=3, jobs=2)] == listener.told
+
+
+def test_what_the_parts_of_a_segment_found_is_handed_on_to_the_next() -> None:
+    stage = stocked()
+    listener = listened(stage)
+    before = Part(0, 1, stage.clock.now(), instances=10, jobs=20)
+
+    sweep.sweep_part(stage.ports, sweeps.from_text(sweeps.to_text(before)))
+
+    assert [Census(instances=13, jobs=22)] == listener.told
 
 
 # --- ring all ----------------------------------------------------------------------------------
