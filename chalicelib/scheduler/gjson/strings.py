@@ -1,0 +1,78 @@
+"""JSON strings: what their escapes stand for, and how a text is written as one.
+
+Texts are bytes, for a body may be no UTF-8 at all.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SPECIAL = re.compile(rb"[\x00-\x1f\\]")
+_ESCAPES = {
+    b"\\": b"\\",
+    b"/": b"/",
+    b'"': b'"',
+    b"b": b"\b",
+    b"f": b"\f",
+    b"n": b"\n",
+    b"r": b"\r",
+    b"t": b"\t",
+}
+_HEX = re.compile(rb"[0-9a-fA-F]{4}")
+_NO_CHARACTER = "\ufffd".encode()
+
+_MASKED = re.compile(rb'[\x00-\x1f"\\<>&]')
+_SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
+
+
+def unescape(inner: bytes) -> bytes:
+    """Return what stands between the quotes of a JSON string, without escapes.
+
+    As in gjson an escape that does not exist, or a bare control character beside escapes, ends
+    the string; half a surrogate pair becomes U+FFFD.
+    """
+    if b"\\" not in inner:
+        return inner
+    parts: list[bytes] = []
+    at = 0
+    while found := _SPECIAL.search(inner, at):
+        parts.append(inner[at : found.start()])
+        at = found.start()
+        sign = inner[at + 1 : at + 2] if found[0] == b"\\" else b""
+        if sign == b"u" and len(inner) >= at + 6:
+            character, at = _unicode(inner, at)
+            parts.append(character)
+        elif sign in _ESCAPES:
+            parts.append(_ESCAPES[sign])
+            at += 2
+        else:
+            return b"".join(parts)
+    return b"".join((*parts, inner[at:]))
+
+
+def _unicode(inner: bytes, at: int) -> tuple[bytes, int]:
+    """Read the escape \\uXXXX at a place, or two that make a pair; return where it ends."""
+    code, at = _hex(inner, at + 2), at + 6
+    if not 0xD800 <= code <= 0xDFFF:
+        return chr(code).encode(), at
+    if inner[at : at + 2] != b"\\u" or len(inner) < at + 6:
+        return _NO_CHARACTER, at
+    low, at = _hex(inner, at + 2), at + 6
+    if code >= 0xDC00 or not 0xDC00 <= low <= 0xDFFF:
+        return _NO_CHARACTER, at
+    return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)).encode(), at
+
+
+def _hex(inner: bytes, at: int) -> int:
+    found = _HEX.match(inner, at)
+    return int(found[0], 16) if found else 0
+
+
+def quote(text: bytes) -> bytes:
+    """Write a text as a JSON string; what is no UTF-8 is written as U+FFFD."""
+    sound = text.decode(errors="replace").encode()
+    return b'"' + _MASKED.sub(_mask, sound) + b'"'
+
+
+def _mask(found: re.Match[bytes]) -> bytes:
+    return _SHORT.get(found[0]) or b"\\u%04x" % found[0][0]
