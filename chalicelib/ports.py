@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
-from chalicelib.scheduler.definition import ScheduledJob
+from chalicelib.scheduler.definition import ScheduledJob, Sink
+from chalicelib.scheduler.rows import Attempt, Row
 
 # What an item's attributes may be; numbers are integers, everything else is text or JSON text.
 Attribute = None | bool | int | str | bytes | list["Attribute"] | dict[str, "Attribute"]
@@ -321,6 +322,45 @@ class Settings:
     tracing: bool = False  # tracing.enabled
     tracing_name: str = "Headrace"  # tracing.name
     tracing_share: Decimal = Decimal(1)  # tracing.samplerRatio
+    allow_private_addresses: bool = False  # scheduler.allowPrivateAddresses
+    scripts: bool = False  # scheduler.scripts
+    alarm_sender: str = ""  # scheduler.alarmSender
+
+
+# --- scheduled jobs ----------------------------------------------------------------------------
+
+
+class Runner(Protocol):
+    """Makes the attempts of scheduled jobs."""
+
+    def run(self, job: ScheduledJob, row: Row, timeout: timedelta) -> Attempt:
+        """Make one attempt within the time.
+
+        It never raises for what the job did or said: that is an attempt that failed, or that was
+        cancelled if no other could succeed (Z63 to Z66).
+        """
+
+
+class NoRunner:
+    """A stage that can make no attempts."""
+
+    def run(self, job: ScheduledJob, row: Row, timeout: timedelta) -> Attempt:
+        """Raise RuntimeError: the stage is wrong, not the job."""
+        raise RuntimeError(f"expected a runner for the scheduled job {job.id}, found none")
+
+
+class Alerts(Protocol):
+    """Who is told that an alarm fired."""
+
+    def send(self, sink: Sink, text: str) -> None:
+        """Tell one sink; what cannot be sent is logged and harms nobody."""
+
+
+class NoAlerts:
+    """A stage in which nobody is told."""
+
+    def send(self, sink: Sink, text: str) -> None:
+        """Tell nobody."""
 
 
 # --- what is told ------------------------------------------------------------------------------
@@ -352,3 +392,5 @@ class Ports:
     settings: Settings = field(default_factory=Settings)
     journal: Journal = field(default_factory=Silence)
     firings: Firings = field(default_factory=NoFirings)
+    runner: Runner = field(default_factory=NoRunner)
+    alerts: Alerts = field(default_factory=NoAlerts)

@@ -152,6 +152,12 @@ def _name(text: str) -> str:
     return text
 
 
+def _email_address(text: str) -> str:
+    if not re.fullmatch(r"[^@\s]{1,64}@[^@\s]{1,255}", text):
+        raise ValueError(f"expected an email address, found {text[:50]!r}")
+    return text
+
+
 def _share(text: str) -> Decimal:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or Decimal(text) > 1:
         raise ValueError(f"expected a number from 0 to 1, found {text[:50]!r}")
@@ -218,6 +224,14 @@ ROWS = (
     Row("tracing.enabled", "TRACING_ENABLED", "tracing", flag),
     Row("tracing.name", "TRACING_APP_NAME", "tracing_name", _name),
     Row("tracing.samplerRatio", "TRACING_SAMPLER_RATIO", "tracing_share", _share),
+    Row(
+        "scheduler.allowPrivateAddresses",
+        "SCHEDULER_ALLOW_PRIVATE_ADDRESSES",
+        "allow_private_addresses",
+        flag,
+    ),
+    Row("scheduler.scripts", "SCHEDULER_SCRIPTS", "scripts", flag),
+    Row("scheduler.alarmSender", "SCHEDULER_ALARM_SENDER", "alarm_sender", _email_address),
 )
 # No default may be above its cap.
 CAPS = (

@@ -44,6 +44,9 @@ def test_every_variable_is_read() -> None:
             "TRACING_ENABLED": "true",
             "TRACING_APP_NAME": "orders",
             "TRACING_SAMPLER_RATIO": "0.25",
+            "SCHEDULER_ALLOW_PRIVATE_ADDRESSES": "true",
+            "SCHEDULER_SCRIPTS": "true",
+            "SCHEDULER_ALARM_SENDER": "alarms@example.com",
         }
     )
 
@@ -56,6 +59,8 @@ def test_every_variable_is_read() -> None:
         read.tracing_name,
         read.tracing_share,
     )
+    assert (True, True) == (read.allow_private_addresses, read.scripts)
+    assert "alarms@example.com" == read.alarm_sender
     limits = read.limits
     assert (3, 7, 0) == (limits.default_retries, limits.max_retries, limits.max_elements)
     assert (timedelta(seconds=1), timedelta(seconds=3)) == limits.default_backoffs
@@ -80,6 +85,9 @@ def test_every_variable_is_read() -> None:
         ("TRACING_SAMPLER_RATIO", "1.5", "expected a number from 0 to 1"),
         ("TRACING_SAMPLER_RATIO", "-1", "expected a number from 0 to 1"),
         ("TRACING_APP_NAME", "x" * 101, "expected at most 100 characters"),
+        ("SCHEDULER_SCRIPTS", "on", "scheduler.scripts .* expected true or false"),
+        ("SCHEDULER_ALLOW_PRIVATE_ADDRESSES", "no", "scheduler.allowPrivateAddresses"),
+        ("SCHEDULER_ALARM_SENDER", "operators", "expected an email address, found"),
         ("JOBS_MAX_RETRY_BACKOFF", "PT0S", "expected a duration above zero"),
         ("JOBS_CROSS_DIALECT", "maybe", "expected true or false"),
         ("PERSISTENCE_INSTANCE_HISTORY_TTL", "1 day", "expected a time to live such as 1d8h"),

@@ -49,13 +49,31 @@ ROOMS: dict[str, Room] = {
     "delivery": _room(
         *_CORE, "store", packages=("boto3", "botocore", "mypy_boto3_sqs", "mypy_boto3_scheduler")
     ),
+    "runners": _room(
+        *_CORE,
+        "logs",
+        packages=(
+            "botocore",
+            "httpcore",
+            "mypy_boto3_secretsmanager",
+            "mypy_boto3_sesv2",
+            "mypy_boto3_ssm",
+        ),
+    ),
     "api": _room(*_SHELL, *_OUTER, packages=("chalice",)),
     "triggers": _room(*_SHELL, *_OUTER),
     "settings": _room(*_CORE),
     "logs": _room("errors", "json_text", "ports", packages=("aws_lambda_powertools",)),
     "telemetry": _room(*_CORE, "logs", packages=("aws_lambda_powertools",)),
     "wiring": _room(
-        *_CORE, "store", "delivery", "settings", "logs", "telemetry", packages=("boto3", "botocore")
+        *_CORE,
+        "store",
+        "delivery",
+        "runners",
+        "settings",
+        "logs",
+        "telemetry",
+        packages=("boto3", "botocore"),
     ),
     "local": _room(
         *_SHELL,
@@ -100,9 +118,12 @@ ONLY_IN: dict[str, frozenset[str]] = {
             "chalicelib.store.dynamodb",
             "chalicelib.delivery.sqs",
             "chalicelib.delivery.scheduler",
+            "chalicelib.runners.secrets",
+            "chalicelib.runners.sinks",
             "infra",
         }
     ),
+    "httpcore": frozenset({"chalicelib.runners.client", "chalicelib.runners.guard"}),
     "ministack": frozenset({"chalicelib.local"}),
     "hypercorn": frozenset({"chalicelib.local"}),
     "lxml": frozenset({"chalicelib.bpmn", "chalicelib.dmn"}),
