@@ -23,7 +23,7 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-EXPRESSION_MAX = 256  # characters of a ScheduleExpression: API reference, CreateSchedule
+EXPRESSION_MAX = 256  # characters of a ScheduleExpression, and of what we read; ours needs fewer
 WEEKDAY_NEAREST_MAX = 28  # every month has that day; what 31W means elsewhere is not documented
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -148,11 +148,6 @@ def parse(expression: str) -> Times:
     )
     if not times.can_fire:
         raise InvalidCron(f'"{expression}" names a day that no month of it has')
-    if len(times.expression) > EXPRESSION_MAX:
-        raise InvalidCron(
-            f"EventBridge Scheduler takes {EXPRESSION_MAX} characters, and {times.expression} "
-            f"has {len(times.expression)}"
-        )
     return times
 
 
@@ -179,7 +174,7 @@ def _by_day(text: str) -> Days:
             raise InvalidCron(
                 f'expected a day before W that every month has, up to 28, found "{text}"'
             )
-        return Days(lambda first, length: [_nearest_weekday(day, first)], (f"{day}W", "?"))
+        return Days(lambda first, length: [_nearest_weekday(day, first, length)], (f"{day}W", "?"))
     days = _DAY.numbers(text)
     return Days(lambda first, length: days, (_written(days, 1, 31), "?"))
 
@@ -211,13 +206,13 @@ def _dated(weekday: int, first: int, length: int) -> list[int]:
     return list(range((weekday - 1 - first) % 7 + 1, length + 1, 7))
 
 
-def _nearest_weekday(day: int, first: int) -> int:
+def _nearest_weekday(day: int, first: int, length: int) -> int:
     """Return the day from Monday to Friday that is nearest to one, in the same month."""
     match (first + day - 1) % 7:
         case 5:  # Saturday
-            return day - 1 if day > 1 else 3
-        case 6:  # Sunday, and the day after exists as day is at most 28
-            return day + 1
+            return day - 1 if day > 1 else day + 2
+        case 6:  # Sunday
+            return day + 1 if day < length else day - 2
         case _:
             return day
 

@@ -21,6 +21,7 @@ from chalicelib.scheduler import cron
 MINUTE_MS = 60_000
 INTERVAL_MAX_MS = 366 * 24 * 60 * MINUTE_MS
 YEARS_AHEAD = 41  # from one 29 February on a given weekday to the next, over a year 2100
+SET_BACK_MAX = timedelta(hours=3)  # no clock of our days is set back further at once
 ZONE_MAX = 50  # characters of a ScheduleExpressionTimezone: API reference, CreateSchedule
 
 _SECOND = timedelta(seconds=1)
@@ -172,16 +173,15 @@ def zone(name: str) -> ZoneInfo | None:
 def _firings_of_cron(schedule: Cron, after: datetime) -> Iterator[datetime]:
     times, place = cron.parse(schedule.expression), zone(schedule.timezone)
     assert place is not None
-    # A clock that was set back may show yesterday's date again.
-    start = after.astimezone(place).date() - timedelta(days=1)
-    for day in _days(times, start):
+    start = after.astimezone(place).replace(tzinfo=None) - SET_BACK_MAX
+    for day in _days(times, start.date()):
         for hour in times.hours:
             for minute in times.minutes:
-                local = datetime(day.year, day.month, day.day, hour, minute, tzinfo=place)
-                moment = local.astimezone(UTC)
-                is_skipped = moment.astimezone(place).replace(tzinfo=None) != local.replace(
-                    tzinfo=None
-                )
+                local = datetime(day.year, day.month, day.day, hour, minute)
+                if local < start:
+                    continue  # without the cost of its zone
+                moment = local.replace(tzinfo=place).astimezone(UTC)
+                is_skipped = moment.astimezone(place).replace(tzinfo=None) != local
                 if moment > after and not is_skipped:
                     yield moment
 
