@@ -1,0 +1,52 @@
+"""The `runs` queue: firings of scheduled jobs, attempts of their runs, and insurances."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import assert_never
+
+from chalicelib.delivery import later, runs
+from chalicelib.delivery.runs import Firing, Insurance, RunMessage, RunsMessage
+from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.operations.firings import again, fire
+from chalicelib.operations.runs import run
+from chalicelib.ports import Ports
+from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+
+
+def on_runs(ports: Ports, messages: Messages) -> list[str]:
+    """Serve messages of scheduled jobs; return the ids of those to be delivered again."""
+    return serve_each(messages, partial(receive, ports))
+
+
+def receive(ports: Ports, body: str) -> None:
+    """Do what a message asks for, if it is live.
+
+    Raises: Rejected if it is none of ours; Conflict.
+    """
+    message = runs.from_text(body)
+    for _ in looks(ports):
+        match _serve(ports, message):
+            case Spare() | LiveDue():
+                return
+            case LiveLater(at):
+                if not isinstance(message, Insurance):
+                    later.send_on(ports, runs.QUEUE, [runs.later(message, at)])
+                return
+            case Early():
+                continue
+            case _ as never:
+                assert_never(never)
+    put_back(ports, runs.QUEUE, body)
+
+
+def _serve(ports: Ports, message: RunsMessage) -> Verdict:
+    match message:
+        case Firing():
+            return fire(ports, message)
+        case RunMessage():
+            return run(ports, message)
+        case Insurance():
+            return again(ports, message)
+        case _ as never:
+            assert_never(never)
