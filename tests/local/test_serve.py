@@ -119,6 +119,14 @@ def test_another_host_demands_a_key(tmp_path: Path) -> None:
     assert 1 == len(ended.stderr.splitlines())
 
 
+def preflight(url: str) -> tuple[int, str | None]:
+    """Ask as a browser does for a page of another origin: without the key."""
+    headers = {"Origin": "https://page.example", "Access-Control-Request-Method": "GET"}
+    request = urllib.request.Request(url, headers=headers, method="OPTIONS")
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        return answer.status, answer.headers["Access-Control-Allow-Origin"]
+
+
 def test_with_a_key_it_serves_other_hosts_and_only_who_has_it(tmp_path: Path) -> None:
     arguments = ("--ephemeral", "--host", "0.0.0.0")
     with serving(tmp_path, *arguments, HEADRACE_API_KEY="sesame") as served:
@@ -130,6 +138,7 @@ def test_with_a_key_it_serves_other_hosts_and_only_who_has_it(tmp_path: Path) ->
 
         assert 401 == refused.value.status
         assert "UP" == Client(url, "sesame").get("/system/health/live")["status"]
+        assert (204, "*") == preflight(f"{url}/v1/jobs")
         assert ["00000000", "0100007F"] == [port.partition(":")[0] for port in ports]
         served.end()
 
