@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from chalicelib.bpmn.model import NAME_MAX
 from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 

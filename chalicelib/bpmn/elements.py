@@ -17,7 +17,7 @@ from chalicelib.bpmn.extensions import (
 from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})

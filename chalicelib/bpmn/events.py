@@ -10,7 +10,7 @@ from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.model import EventType, Kind, TimerDefinition
 from chalicelib.bpmn.refusals import refusal, shown, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib import feel
 from chalicelib.bpmn.model import Value
 from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 
 def value_of(text: str, owner: Node, what: str) -> Value:

@@ -15,7 +15,7 @@ from chalicelib.bpmn.expressions import expression, value_of
 from chalicelib.bpmn.model import NAME_MAX, IoMapping, JobDefinition, Script, Value
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
 RETRIES_MAX = 2**31 - 1  # the contracts' int32

@@ -12,6 +12,6 @@ def fingerprint(xml: bytes) -> str:
     Raises: NotXml; whoever asks has parsed the file before.
     Source: Canonical XML 2.0, blanks trimmed and prefixes rewritten.
     """
-    from chalicelib.bpmn.xml_reader import canonical  # noqa: PLC0415 (it loads lxml)
+    from chalicelib.xml_reader import canonical  # noqa: PLC0415 (it loads lxml)
 
     return sha256(canonical(xml).encode()).hexdigest()

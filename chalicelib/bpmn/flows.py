@@ -10,7 +10,7 @@ from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.found import Found, Placed
 from chalicelib.bpmn.model import Kind, SequenceFlow, Value
 from chalicelib.bpmn.refusals import described, refusal, shown
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 WITHOUT_INCOMING = frozenset({Kind.START_EVENT, Kind.BOUNDARY_EVENT})
 WITHOUT_OUTGOING = frozenset({Kind.END_EVENT})

@@ -16,7 +16,7 @@ from chalicelib.bpmn.elements import ACTIVITIES, KINDS, unsupported_part
 from chalicelib.bpmn.model import Kind
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 
 class Placed(NamedTuple):

@@ -11,9 +11,9 @@ from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
 from chalicelib.bpmn.refusals import described, refusal, shown
-from chalicelib.bpmn.xml_tree import Node
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
+from chalicelib.xml_tree import Node
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
@@ -27,7 +27,7 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
         model or cannot be run, naming the element, its id and its line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
-    from chalicelib.bpmn.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
+    from chalicelib.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
 
     if len(xml) > BYTES_MAX:
         raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")

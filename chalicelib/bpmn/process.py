@@ -11,7 +11,7 @@ from chalicelib.bpmn.flows import compile_flows
 from chalicelib.bpmn.found import boundary_events_of, find, starts_of
 from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 
 def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node]) -> Process:

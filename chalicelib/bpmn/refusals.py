@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.bpmn.xml_tree import Node
 from chalicelib.errors import Reason, Rejected
+from chalicelib.xml_tree import Node
 
 SHOWN_MAX = 100  # characters of the model's own text that a message repeats
 

@@ -36,10 +36,12 @@ ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),
     "json_text": _room(packages=("simplejson",), pure=True),
     "profile": _room(pure=True),
+    "xml_tree": _room(packages=("lxml",), pure=True),
+    "xml_reader": _room("xml_tree", packages=("lxml",), pure=True),
     # the pure core
     "feel": _room("json_text", packages=("tzdata",), pure=True),
-    "dmn": _room("errors", "json_text", "feel", packages=("lxml",), pure=True),
-    "bpmn": _room("errors", "json_text", "profile", "feel", packages=("lxml",), pure=True),
+    "dmn": _room("json_text", "feel", "xml_tree", "xml_reader", pure=True),
+    "bpmn": _room("errors", "json_text", "profile", "feel", "xml_tree", "xml_reader", pure=True),
     "engine": _room("errors", "json_text", "profile", "feel", "dmn", "bpmn", pure=True),
     "scheduler": _room("errors", "json_text", pure=True),
     # the shell
@@ -126,7 +128,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "httpcore": frozenset({"chalicelib.runners.client", "chalicelib.runners.guard"}),
     "ministack": frozenset({"chalicelib.local"}),
     "hypercorn": frozenset({"chalicelib.local"}),
-    "lxml": frozenset({"chalicelib.bpmn", "chalicelib.dmn"}),
+    "lxml": frozenset({"chalicelib.xml_reader", "chalicelib.xml_tree"}),
 }
 
 # Python's own modules that bring a clock, chance, the environment, files or other processes.

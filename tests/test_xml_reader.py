@@ -8,11 +8,12 @@ import time
 
 import pytest
 
-from chalicelib.bpmn import parse, xml_reader
+from chalicelib import xml_reader
+from chalicelib.bpmn import parse
 from chalicelib.bpmn.parser import BYTES_MAX
-from chalicelib.bpmn.xml_reader import DEPTH_MAX, NotXml, canonical, read
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
+from chalicelib.xml_reader import DEPTH_MAX, NotXml, canonical, read
 from tests.bpmn.models import END, START, extended, flow, line, model, parsed, refusal_of
 
 TEXT = (
@@ -144,7 +145,7 @@ READ_BOMB = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
-from chalicelib.bpmn.xml_reader import NotXml, read
+from chalicelib.xml_reader import NotXml, read
 try:
     read({})
 except NotXml as error:

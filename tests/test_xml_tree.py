@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.bpmn.xml_reader import read
+from chalicelib.xml_reader import read
 
 
 def test_a_text_is_what_stands_beside_comments_and_in_cdata() -> None:

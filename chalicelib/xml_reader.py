@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from chalicelib.bpmn.xml_tree import Node
+from chalicelib.xml_tree import Node
 
 DEPTH_MAX = 120  # levels; models need a dozen, and what walks the tree may recurse
 STEP_BYTES = 4_096  # read at once: so much of a DOCTYPE at most
