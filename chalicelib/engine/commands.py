@@ -11,7 +11,7 @@ from chalicelib.json_text import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class CreateInstance:
-    """Start an instance at the process's none start event."""
+    """Start an instance at the process's none start event, or at the elements that are named."""
 
     definition_key: int
     definition_version: int
@@ -19,6 +19,7 @@ class CreateInstance:
     variables: JsonObject = field(default_factory=dict)
     business_key: str | None = None
     time_to_live: timedelta | None = None
+    starting_elements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,19 @@ class DeleteVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class ModifyInstance:
+    """An operator moves tokens: starts elements by their ids, ends element instances by key.
+
+    Shapes: `scope` is the subprocess, by key, to start elements in where several are live.
+    """
+
+    start: tuple[str, ...] = ()
+    terminate: tuple[int, ...] = ()
+    variables: JsonObject = field(default_factory=dict)
+    scope: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ResolveIncident:
     """An operator mended the cause: let the job, or the element, try again (R134 to R148).
 
@@ -110,5 +124,6 @@ Command = (
     | Continue
     | SetVariables
     | DeleteVariable
+    | ModifyInstance
     | ResolveIncident
 )

@@ -7,8 +7,9 @@ which are handed out. So whoever calls may run it again, with more records after
 more keys after `OutOfKeys`, on a newer instance after a lost commit.
 
 Inside, a `Draft` is changed by the command, then by the moves that follow: `jobs`, `failures`,
-`timers`, `incidents`, `instances` say what each command does; `moves.run` lets tokens go on until
-they wait; `elements/` says what each kind of element does; `tokens` how they leave, join and end.
+`timers`, `incidents`, `instances`, `modification` say what each command does; `moves.run` lets
+tokens go on until they wait; `elements/` says what each kind of element does; `tokens` how they
+leave, join and end.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from datetime import datetime
 from typing import assert_never
 
 from chalicelib.bpmn.model import Process
-from chalicelib.engine import failures, incidents, instances, jobs, moves, timers
+from chalicelib.engine import failures, incidents, instances, jobs, modification, moves, timers
 from chalicelib.engine.commands import (
     CancelInstance,
     Command,
@@ -27,6 +28,7 @@ from chalicelib.engine.commands import (
     DeleteVariable,
     FailJob,
     FireTimer,
+    ModifyInstance,
     ResolveIncident,
     SetVariables,
 )
@@ -73,6 +75,7 @@ def handle(
 
 def decide(draft: Draft, command: Command) -> None:
     """Do what a command asks of an instance that exists. Raises: Rejected, Missing, OutOfKeys."""
+    assert not isinstance(command, CreateInstance), f"instance {draft.key} exists already"
     match command:
         case CompleteJob():
             jobs.complete_job(draft, command)
@@ -86,11 +89,11 @@ def decide(draft: Draft, command: Command) -> None:
             instances.set_variables(draft, command)
         case DeleteVariable():
             instances.delete_variable(draft, command)
+        case ModifyInstance():
+            modification.modify(draft, command)
         case ResolveIncident():
             incidents.resolve(draft, command)
         case Continue():
             pass  # the agenda was all there is to it
-        case CreateInstance():
-            raise AssertionError(f"instance {draft.key} exists already")
         case _:
             assert_never(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from chalicelib.bpmn.model import Kind, Process
-from chalicelib.engine import lifecycle, tokens
+from chalicelib.engine import lifecycle, modification, tokens
 from chalicelib.engine.commands import CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
@@ -33,8 +33,12 @@ def new_root(process: Process, command: CreateInstance, now: datetime, keys: Key
 def start(draft: Draft, command: CreateInstance) -> None:
     """Give the instance its variables and a token at the none start event.
 
-    Raises: Rejected(INVALID_ARGUMENT) if the process has no such event.
+    Raises: Rejected(INVALID_ARGUMENT) if the process has no such event, or a named element
+        cannot be started; Rejected(NOT_FOUND) if there is none of that name.
     """
+    if command.starting_elements:
+        modification.start_at(draft, command)
+        return
     process = draft.plan.process
     if process.start is None:
         raise Rejected(

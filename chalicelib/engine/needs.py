@@ -18,6 +18,7 @@ from chalicelib.engine.commands import (
     DeleteVariable,
     FailJob,
     FireTimer,
+    ModifyInstance,
     ResolveIncident,
     SetVariables,
 )
@@ -49,6 +50,8 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Incident, command.incident_key)
         case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
             pass
+        case ModifyInstance():
+            pass
 
 
 def _around(command: Command, root: Root) -> Iterator[RecordKey]:
@@ -56,6 +59,11 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
     match command:
         case SetVariables(scope=scope) | DeleteVariable(scope=scope):
             yield RecordKey(Variables, scope or root.key)
+        case ModifyInstance(terminate=victims):
+            yield RecordKey(Variables, root.key)
+            for key in victims[:ACTIONS_MAX]:
+                if key in root.live:
+                    yield from _open_on(root.live[key])
         case CancelInstance():
             for victim in islice(root.live.values(), ACTIONS_MAX):
                 yield from _open_on(victim)

@@ -102,11 +102,13 @@ class Purge(NamedTuple):
     """A scope whose inside is being ended, over as many turns as that needs.
 
     Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
-        completion: the boundary event that interrupted it.
+        completion: the boundary event that interrupted it. What an operator withdraws, be it a
+        scope or an element with nothing inside, ends with its token and nothing follows.
     """
 
     scope: int
     catcher: Move | None = None
+    is_withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

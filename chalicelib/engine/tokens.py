@@ -276,6 +276,10 @@ def run_purges(draft: Draft) -> bool:
         purge = draft.purges[-1]
         if not _end_inside(draft, purge.scope):
             return False
+        if purge.is_withdrawn:
+            if not withdraw(draft, purge.scope):
+                return False
+            continue
         draft.purges.pop()
         draft.counts[purge.scope] = 0
         if purge.catcher is None:
@@ -286,12 +290,35 @@ def run_purges(draft: Draft) -> bool:
     return True
 
 
+def withdraw(draft: Draft, key: int) -> bool:
+    """End an element instance with its token, if there is room for it; say whether there was.
+
+    A scope that is left without tokens ends likewise, and an instance without is terminated.
+    """
+    while (element := draft.live.get(key)) is not None:  # else it ended with what was around it
+        if draft.actions + _weight(draft, element) > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
+            return False
+        terminate(draft, element)
+        if draft.count(element.scope, -1):
+            break
+        key = element.scope
+    if key == draft.key and not draft.counts[key]:
+        draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
+    draft.purges.pop()
+    return True
+
+
+def _weight(draft: Draft, element: ElementInstance) -> int:
+    """Return how many records the end of an element writes."""
+    return len(records_of(draft, element)) + (JOB_ACTIONS - 1) * (element.job is not None)
+
+
 def _end_inside(draft: Draft, scope: int) -> bool:
     """Terminate live elements inside a scope, innermost first, while there is room."""
     victims = _inside(draft, scope)[1]
     fitting, actions = [], draft.actions
     for element in victims:
-        weight = len(records_of(draft, element)) + (JOB_ACTIONS - 1) * (element.job is not None)
+        weight = _weight(draft, element)
         if actions + weight > ACTIONS_MAX and actions > BASE_ACTIONS:
             break
         actions += weight

@@ -18,6 +18,7 @@ from chalicelib.engine.commands import (
     CompleteJob,
     CreateInstance,
     FailJob,
+    ModifyInstance,
     ResolveIncident,
     SetVariables,
 )
@@ -36,7 +37,7 @@ ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
 FEWER_MOVES = (16, 1, 0)  # how many a turn makes that would else be too large
 
 # Commands with a caller's data.
-Payload = CreateInstance | CompleteJob | FailJob | ResolveIncident | SetVariables
+Payload = CreateInstance | CompleteJob | FailJob | ModifyInstance | ResolveIncident | SetVariables
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from chalicelib.engine.commands import (
     CancelInstance,
     CreateInstance,
     DeleteVariable,
+    ModifyInstance,
     SetVariables,
 )
 from chalicelib.engine.state import Incident, Instance
@@ -33,7 +34,10 @@ UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What to start: a definition by key, else the latest of a process id in a profile."""
+    """What to start: a definition by key, else the latest of a process id in a profile.
+
+    Shapes: without `starting_elements` it begins at the none start event, else at those.
+    """
 
     definition_key: int | None = None
     bpmn_process_id: str | None = None
@@ -41,6 +45,7 @@ class Start:
     variables: JsonObject = field(default_factory=dict)
     business_key: str | None = None
     time_to_live: timedelta | None = None
+    starting_elements: tuple[str, ...] = ()
 
 
 def create_process_instance(ports: Ports, wanted: Start, once: Once | None = None) -> Found:
@@ -63,7 +68,7 @@ def create_process_instance(ports: Ports, wanted: Start, once: Once | None = Non
 def _start(ports: Ports, wanted: Start, once: Once | None) -> Found | None:
     """Start an instance; None if the same request did so meanwhile."""
     definition = _definition(ports, wanted)
-    if definition.process.start is None:
+    if definition.process.start is None and not wanted.starting_elements:
         raise Rejected(
             Reason.INVALID_ARGUMENT,
             f"process {definition.bpmn_process_id} has no start event without a trigger",
@@ -75,6 +80,7 @@ def _start(ports: Ports, wanted: Start, once: Once | None) -> Found | None:
         variables=wanted.variables,
         business_key=wanted.business_key,
         time_to_live=wanted.time_to_live or _time_to_live(ports),
+        starting_elements=wanted.starting_elements,
     )
     turn = start_once(ports, definition, command, once)
     return None if turn is None else Found(turn.after.key, turn.after, definition)
@@ -158,6 +164,23 @@ def cancel_process_instance(ports: Ports, key: int) -> None:
     """End an instance and all that is open in it. Raises: Rejected; Conflict."""
     _require_whole(ports, key)
     advance(ports, key, CancelInstance())
+
+
+def modify_process_instance(
+    ports: Ports, key: int, command: ModifyInstance, once: Once | None = None
+) -> Found:
+    """Move tokens of an instance, or in a subprocess of it; return what is named as it is then.
+
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    found = scopes.require(ports, key)
+    home = found.instance.key
+    if found.ended is not None:
+        raise Rejected(
+            Reason.INVALID_STATE, f"subprocess {key} of process instance {home} has ended"
+        )
+    advance(ports, home, replace(command, scope=None if key == home else key), once)
+    return scopes.require(ports, key)
 
 
 def update_process_instance_variables(ports: Ports, key: int, variables: JsonObject) -> None:

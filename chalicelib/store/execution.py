@@ -7,7 +7,7 @@ the instance's own, times relative to its start, and what has its default is lef
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
-     "purges": [[scope, move], ...]}
+     "purges": [[scope, move, is withdrawn], ...]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty).
 """
@@ -121,9 +121,10 @@ def _move(row: Row, origin: int) -> Move:
 
 def _purge_row(purge: Purge, origin: int) -> Row:
     catcher = purge.catcher and _move_row(purge.catcher, origin)
-    return _cut([purge.scope - origin, catcher])
+    return _cut([purge.scope - origin, catcher, int(purge.is_withdrawn)])
 
 
 def _purge(row: Row, origin: int) -> Purge:
-    scope, catcher = _filled(row, 2)
-    return Purge(origin + (scope or 0), _move(catcher, origin) if catcher else None)
+    scope, catcher, is_withdrawn = _filled(row, 3)
+    move = _move(catcher, origin) if catcher else None
+    return Purge(origin + (scope or 0), move, bool(is_withdrawn))

@@ -12,12 +12,16 @@ from chalicelib.api.zenbpm import (
     incidents,
     instances,
     jobs,
+    modification,
     statistics,
     subscriptions,
     system,
 )
 
-PARTS = (definitions, instances, jobs, hand_out, incidents, statistics, subscriptions, document)
+PARTS = (
+    *(definitions, instances, modification, jobs, hand_out, incidents, statistics, subscriptions),
+    document,
+)
 
 
 def register(app: Chalice) -> None:

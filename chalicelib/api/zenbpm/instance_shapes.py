@@ -7,8 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chalicelib.api.schema import Choice, Flag, ListOf, MapOf, Moment, Object, Text, Type, Whole
+from chalicelib.api.schema import (
+    Anything,
+    Choice,
+    Field,
+    Flag,
+    ListOf,
+    MapOf,
+    Moment,
+    Object,
+    Text,
+    Type,
+    Whole,
+)
 from chalicelib.api.zenbpm.shapes import (
+    ELEMENT_INSTANCE,
+    INSTANCE,
     KEY,
     ORDER,
     PAGE_QUERY,
@@ -25,6 +39,39 @@ CHILDREN_QUERY: Mapping[str, Type] = {
     "sortOrder": ORDER,
     "state": STATES,
 }
+
+# --- modification ------------------------------------------------------------------------------
+
+START_ON_ELEMENTS = Object(
+    "StartProcessInstanceOnElements",
+    {
+        "processDefinitionKey": Field(KEY, required=True),
+        "startingElementIds": Field(ListOf(Text(1)), required=True),
+        "variables": Field(Anything(), nullable=True),
+    },
+)
+MODIFY_INSTANCE = Object(
+    "ModifyProcessInstance",
+    {
+        "processInstanceKey": Field(KEY, required=True),
+        "variables": Field(Anything(), nullable=True),
+        "elementInstancesToStart": Field(
+            ListOf(Object("ElementToStart", {"elementId": Field(Text(1), required=True)})),
+            nullable=True,
+        ),
+        "elementInstancesToTerminate": Field(
+            ListOf(Object("ElementToTerminate", {"elementInstanceKey": Field(KEY, required=True)})),
+            nullable=True,
+        ),
+    },
+)
+MODIFIED = Object(
+    "ModifiedProcessInstance",
+    {
+        "processInstance": member(INSTANCE, lambda view: view),
+        "activeElementInstances": member(ListOf(ELEMENT_INSTANCE), lambda view: view.waiting),
+    },
+)
 
 # --- event subscriptions -----------------------------------------------------------------------
 

@@ -22,12 +22,18 @@ def enter_subprocess(draft: Draft, node: Node, scope: int, key: int) -> None:
     start = node.element.start
     if start is None:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"subprocess {node.id} has no none start event")
+    open_inside(draft, node, scope, key)
+    draft.count(key, 1)
+    draft.agenda.append(Move(start, key, None))
+
+
+def open_inside(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Open the scope of a subprocess, without a token in it yet. Raises: Stuck."""
     values = variables.inputs_of(draft, node, scope)
     seen = variables.visible(draft, scope)
-    draft.live[key] = ElementInstance(key, node.id, scope, draft.now, tokens=1)
+    draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     draft.open_scope(key, {**seen, **values} if draft.rules.sees_snapshot else values)
     timers.arm_boundary(draft, node, draft.live[key], {**seen, **values})
-    draft.agenda.append(Move(start, key, None))
 
 
 BEHAVIOURS = {Kind.SUB_PROCESS: enter_subprocess}

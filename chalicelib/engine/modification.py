@@ -1,0 +1,126 @@
+"""An operator moves tokens: element instances are ended, and others are started elsewhere.
+
+What is started is started first, so that a scope which loses its last token only to get another one
+stays. A scope that is left with none is ended too, and an instance with none is *terminated*: it
+did not reach its end. Nothing that was validated is done in part.
+
+Source: contracts/zenbpm.md section 1.4; Camunda 8 documentation, "Process instance modification",
+whose rules stand where upstream says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import lifecycle, tokens
+from chalicelib.engine.commands import CreateInstance, ModifyInstance
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.elements import subprocesses
+from chalicelib.engine.plans import Node
+from chalicelib.engine.state import ElementInstance, Move, Purge
+from chalicelib.engine.stuck import Stuck
+from chalicelib.engine.turn import Entered
+from chalicelib.errors import Reason, Rejected
+
+
+def modify(draft: Draft, command: ModifyInstance) -> None:
+    """Set variables, start elements, end element instances, in this order.
+
+    Raises: Rejected: the instance has ended, an element is none of the process's or cannot be
+        started, an element instance is not live, or it cannot be told in which scope to start.
+    """
+    lifecycle.require_active(
+        draft.state, f"process instance {draft.key} has ended: expected one that is active"
+    )
+    victims = [_live(draft, key) for key in dict.fromkeys(command.terminate)]
+    nodes = [_startable(draft, element_id) for element_id in command.start]
+    draft.assign(draft.key, command.variables)
+    doomed = frozenset(victim.key for victim in victims)
+    _start_all(draft, nodes, command.scope or draft.key, doomed)
+    for victim in reversed(victims):
+        tokens.start_purge(draft, Purge(victim.key, is_withdrawn=True))
+
+
+def start_at(draft: Draft, command: CreateInstance) -> None:
+    """Give a new instance its variables and a token at each of the named elements.
+
+    Raises: Rejected, as `modify` does.
+    """
+    nodes = [_startable(draft, element_id) for element_id in command.starting_elements]
+    draft.open_scope(draft.key, command.variables)
+    draft.count(draft.key, -1)  # the token that would have stood at the start event
+    _start_all(draft, nodes, draft.key, frozenset())
+
+
+def _start_all(draft: Draft, nodes: Iterable[Node], home: int, doomed: frozenset[int]) -> None:
+    """Start tokens at elements, the first one first; subprocesses around them are opened once.
+
+    Shapes: `home` is the instance, or a subprocess in it that is taken where it is on the way;
+        nothing is started in what is `doomed`.
+    """
+    moves = []
+    for node in nodes:
+        scope = _scope_for(draft, node, home, doomed)
+        draft.count(scope, 1)
+        moves.append(Move(node.id, scope, None))
+    draft.agenda.extend(reversed(moves))
+
+
+def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> int:
+    """Return the scope to start an element in; subprocesses that are not live are entered."""
+    process, way = draft.plan.process, []
+    around = node.element.scope
+    while around != process.id:
+        way.append(around)
+        around = process.elements[around].scope
+    scope = draft.key
+    for element_id in reversed(way):
+        place = (element_id, scope)
+        live = [e.key for e in draft.live.values() if (e.element_id, e.scope) == place]
+        live = [key for key in live if key not in doomed]
+        if home in live:
+            live = [home]
+        if len(live) > 1:
+            raise _refusal(
+                f"element {node.id}: expected one live {element_id} to start it in, found "
+                f"{len(live)}: {', '.join(map(str, live))}"
+            )
+        scope = live[0] if live else _enter_around(draft, draft.plan.nodes[element_id], scope)
+    return scope
+
+
+def _enter_around(draft: Draft, node: Node, scope: int) -> int:
+    """Enter a subprocess for the sake of what is to start in it; return its key."""
+    key = draft.keys.next()
+    draft.history.append(Entered(key, node.id, scope))
+    draft.element_count += 1
+    draft.count(scope, 1)
+    try:
+        subprocesses.open_inside(draft, node, scope, key)
+    except Stuck as stuck:
+        raise _refusal(f"subprocess {node.id} cannot be entered: {stuck.message}") from stuck
+    return key
+
+
+def _startable(draft: Draft, element_id: str) -> Node:
+    node = draft.plan.nodes.get(element_id)
+    if node is None:
+        raise lifecycle.no_such("element", element_id)
+    if node.kind is Kind.BOUNDARY_EVENT:
+        raise _refusal(
+            f"element {element_id}: expected an element that a token can be put at, found a "
+            "boundary event"
+        )
+    return node
+
+
+def _live(draft: Draft, key: int) -> ElementInstance:
+    element = draft.live.get(key)
+    if element is None:
+        raise lifecycle.no_such("element instance", key)
+    return element
+
+
+def _refusal(message: str) -> Rejected:
+    return Rejected(Reason.INVALID_ARGUMENT, message)
