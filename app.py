@@ -22,7 +22,7 @@ app.register_middleware(logs.invocation, "all")
 logs.at_end(wiring.after_invocation)
 
 zenbpm.register(app)
-serve_the_rest(app, zenbpm.errors.error)
+serve_the_rest(app, {"": zenbpm.errors.error})
 
 
 # The template replaces the queues' names by those of its stage, and asks for partial answers.

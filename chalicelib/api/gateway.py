@@ -9,6 +9,7 @@ their headers; contracts/emulation.md section 1).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from operator import itemgetter
 from typing import Any
@@ -50,23 +51,38 @@ class Gateway(Chalice):
         return answered
 
 
-def serve_the_rest(app: Gateway, shape: ErrorShape) -> None:
-    """Register the catch-all, in the error shape of the dialect; call it after all routes."""
+def serve_the_rest(app: Gateway, shapes: Mapping[str, ErrorShape]) -> None:
+    """Register the catch-all; call it after all routes.
+
+    Shapes: by the prefix of a dialect's paths, the error shape it answers in; "" is the shape of
+        all other paths.
+    """
+
+    def worded(problem: Exception) -> Response:
+        path = _path_missed(app)
+        prefixes = [each for each in shapes if f"{path}/".startswith(f"{each}/")]
+        return shapes[max(prefixes, key=len)](problem)
 
     @app.route("/", methods=list(http.METHODS), content_types=[])
     @app.route(ANY_PATH, methods=list(http.METHODS), content_types=[])
-    @http.errors_as(shape)
+    @http.errors_as(worded)
     def not_served() -> Response:
         """404, or 405 with `Allow`, from the route table."""
         request = app.current_request
         assert request is not None
-        path = "/" + (request.uri_params or {}).get("proxy", "")
+        path = _path_missed(app)
         methods = methods_at(app, path)
         if not methods:
             raise NotServed(404, "no matching operation was found")
         if request.method == "OPTIONS":
             return http.answer(204, None, {**http.CORS_PREFLIGHT, "Allow": ", ".join(methods)})
         raise NotServed(405, "method not allowed", methods)
+
+
+def _path_missed(app: Gateway) -> str:
+    request = app.current_request
+    named = request.uri_params if request is not None else None
+    return "/" + (named or {}).get("proxy", "")
 
 
 def methods_at(app: Chalice, path: str) -> list[str]:

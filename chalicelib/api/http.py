@@ -137,7 +137,8 @@ def json_body(request: Request, shape: Object) -> dict[str, Any]:
         return shape.read(value)
     except Mismatch as mismatch:
         where = f'Error at "{mismatch.pointer}": ' if mismatch.pointer else ""
-        raise body_error(f"doesn't match schema: {where}{mismatch.message}") from mismatch
+        message = f"doesn't match schema: {where}{mismatch.message}"
+        raise body_error(message, mismatch.field) from mismatch
 
 
 def optional_json_body(request: Request, shape: Object) -> dict[str, Any]:
@@ -188,12 +189,12 @@ def parameter(text: str, name: str, place: str, kind: Type) -> Any:
 
 
 def parameter_error(name: str, place: str, message: str) -> Rejected:
-    """Return the refusal of a parameter."""
-    return Rejected(
-        Reason.INVALID_ARGUMENT, f'parameter "{name}" in {place} has an error: {message}'
-    )
+    """Return the refusal of a parameter, which its details name as the field."""
+    message = f'parameter "{name}" in {place} has an error: {message}'
+    return Rejected(Reason.INVALID_ARGUMENT, message, {"field": name})
 
 
-def body_error(message: str) -> Rejected:
-    """Return the refusal of a body."""
-    return Rejected(Reason.INVALID_ARGUMENT, f"request body has an error: {message}")
+def body_error(message: str, field: str | None = None) -> Rejected:
+    """Return the refusal of a body, with the field that is wrong if it is only one."""
+    message = f"request body has an error: {message}"
+    return Rejected(Reason.INVALID_ARGUMENT, message, {"field": field})

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from chalicelib.api.operation import ANYWHERE, Operation, operation_of
+from chalicelib.api.operation import ANYWHERE, About, Operation, operation_of
 from chalicelib.api.schema import (
     INT32_MAX,
     INT64_MAX,
@@ -22,7 +21,9 @@ from chalicelib.api.schema import (
     ListOf,
     MapOf,
     Moment,
+    Number,
     Object,
+    OneOf,
     Period,
     Text,
     Type,
@@ -35,6 +36,7 @@ PERIOD = "^ *P(?=.)([0-9]+W)?([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+S)?)? *
 WORDS: Mapping[int, str] = {
     200: "Done",
     201: "Done",
+    202: "Begun",
     204: "Done",
     400: "The request is wrong, and nothing changed",
     404: "The key or id names nothing",
@@ -48,18 +50,6 @@ WORDS: Mapping[int, str] = {
 Routes = Mapping[str, Mapping[str, Any]]  # Chalice's: path, method, entry
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a document is about: the paths under a prefix, and the shape of all their errors."""
-
-    title: str
-    version: str
-    description: str
-    prefix: str
-    error: Object
-    more_of_error: Mapping[str, Type] = field(default_factory=dict)  # members a refusal may have
-
-
 def document(routes: Routes, about: About) -> JsonObject:
     """Return the document. Raises: ValueError if two shapes of one name are different."""
     shapes = _Shapes()
@@ -70,10 +60,11 @@ def document(routes: Routes, about: About) -> JsonObject:
         for method, entry in routes[path].items():
             operation = operation_of(entry.view_function)
             if operation is not None and path.startswith(f"{about.prefix}/"):
-                shown = _published(path.removeprefix(about.prefix))
-                paths.setdefault(shown, {})[method.lower()] = _operation(
-                    operation, entry.view_function, path, shapes, error
-                )
+                shown = re.sub(r"{\w+}", _spelled(about), path.removeprefix(about.prefix))
+                paths.setdefault(shown, {})[method.lower()] = {
+                    **_operation(operation, entry.view_function, shapes, error),
+                    "parameters": list(_parameters(operation, path, shapes, about)),
+                }
     return {
         "openapi": "3.1.1",
         "info": {
@@ -91,14 +82,12 @@ def document(routes: Routes, about: About) -> JsonObject:
 def _operation(
     operation: Operation,
     view: Callable[..., Any],
-    path: str,
     shapes: _Shapes,
     error: JsonObject,
 ) -> JsonObject:
     described = {
         "operationId": operation.id,
         "description": " ".join((view.__doc__ or "").split()),
-        "parameters": list(_parameters(operation, path, shapes)),
         "responses": {
             str(status): _answer(status, shape, shapes, error)
             for status, shape in sorted(_statuses(operation).items())
@@ -134,28 +123,25 @@ def _body(operation: Operation, shapes: _Shapes) -> JsonObject | None:
     return {"required": not operation.is_body_optional, "content": content}
 
 
-def _parameters(operation: Operation, path: str, shapes: _Shapes) -> Iterator[JsonObject]:
+def _parameters(
+    operation: Operation, path: str, shapes: _Shapes, about: About
+) -> Iterator[JsonObject]:
     for variable in re.findall(r"{(\w+)}", path):
         kind = operation.path.get(variable, KEY if variable.endswith("_key") else NAME)
         yield {
-            "name": camel_case(variable),
+            "name": about.spell(variable),
             "in": "path",
             "required": True,
             "schema": shapes.of(kind),
         }
     for place, named in (("query", operation.query), ("header", operation.headers)):
         for name, kind in named.items():
-            yield {"name": name, "in": place, "schema": shapes.of(kind)}
+            required = {"required": True} if name in operation.needed else {}
+            yield {"name": name, "in": place, **required, "schema": shapes.of(kind)}
 
 
-def _published(path: str) -> str:
-    return re.sub(r"{(\w+)}", lambda found: f"{{{camel_case(found[1])}}}", path)
-
-
-def camel_case(name: str) -> str:
-    """Return a name as it is published: `job_key` is `jobKey`."""
-    first, *more = name.split("_")
-    return first + "".join(word.capitalize() for word in more)
+def _spelled(about: About) -> Callable[[re.Match[str]], str]:
+    return lambda found: f"{{{about.spell(found[0][1:-1])}}}"
 
 
 class _Shapes:
@@ -174,11 +160,11 @@ class _Shapes:
                 return {"type": "array", "items": self.of(item)}
             case MapOf(item):
                 return {"type": "object", "additionalProperties": self.of(item)}
+            case OneOf(variants):
+                return {"oneOf": [self.of(variant.shape) for variant in variants]}
             case Text(least, most):
                 bounds = {"minLength": least or None, "maxLength": most}
                 return {"type": "string", **_present(bounds)}
-            case Whole(minimum, maximum):
-                return {"type": "integer", **_bounds(minimum, maximum)}
             case _:
                 return dict(_PLAIN[type(kind)](kind))
 
@@ -208,6 +194,8 @@ class _Shapes:
 
 _PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
     Flag: lambda _: {"type": "boolean"},
+    Whole: lambda kind: {"type": "integer", **_bounds(kind.minimum, kind.maximum)},
+    Number: lambda _: {"type": "number"},
     Choice: lambda kind: {"type": "string", "enum": list(kind.words)},
     Moment: lambda _: {"type": "string", "format": "date-time"},
     Period: lambda _: {"type": "string", "pattern": PERIOD, "examples": ["PT30S"]},

@@ -1,7 +1,8 @@
 """What is published of a route: its name, what it takes and how it may answer, as data beside it.
 
-The document at `/v1/openapi.json` is made of these and of the shapes they name, and a house test
-compares them with what the routes do. What may go wrong anywhere is not repeated: 500 and 503.
+The document of a dialect, such as `/v1/openapi.json`, is made of these and of the shapes they name,
+and a house test compares them with what the routes do. What may go wrong anywhere is not repeated:
+500 and 503.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Operation:
     Shapes: `answers` maps each status of success to the shape of its body, None for no body;
         `refusals` are the other statuses it may have, all with the dialect's error. `upload` names
         the media types of a body that is no JSON. Parameters are as published: `headers` by their
-        names, `path` only where one is otherwise than its name says (a key, or a text).
+        names, `path` only where one is otherwise than its name says (a key, or a text), `needed`
+        those of the query that may not be left out.
     """
 
     id: str
@@ -31,6 +33,7 @@ class Operation:
     answers: Mapping[int, Type | None]
     refusals: tuple[int, ...] = ()
     query: Mapping[str, Type] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
     headers: Mapping[str, Type] = field(default_factory=dict)
     path: Mapping[str, Type] = field(default_factory=dict)
     body: Object | None = None
@@ -46,6 +49,29 @@ class Operation:
     def statuses(self) -> frozenset[int]:
         """All that it may answer."""
         return frozenset((*self.answers, *self.refusals, *ANYWHERE))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the document of a dialect is about: the paths under a prefix, the shape of all errors.
+
+    Shapes: `more_of_error` are members that a refusal may have beside those of `error`; `spell`
+        writes the name of a variable in a path as clients see it.
+    """
+
+    title: str
+    version: str
+    description: str
+    prefix: str
+    error: Object
+    more_of_error: Mapping[str, Type] = field(default_factory=dict)
+    spell: Callable[[str], str] = str
+
+
+def camel_case(name: str) -> str:
+    """Return a name as most dialects publish it: `job_key` is `jobKey`."""
+    first, *more = name.split("_")
+    return first + "".join(word.capitalize() for word in more)
 
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:

@@ -44,6 +44,12 @@ class Mismatch(ValueError):
         step = str(name).replace("~", "~0").replace("/", "~1")
         return Mismatch(self.message, f"/{step}{self.pointer}")
 
+    @property
+    def field(self) -> str | None:
+        """The same place with dots, as `alarm.sinks.0`; None for the whole value."""
+        steps = self.pointer.split("/")[1:]
+        return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps) or None
+
 
 class Type(Protocol):
     """What a value may be, in a body (`read`), in a path or query (`parse`), in an answer."""
@@ -123,6 +129,22 @@ class Whole:
         if number is None or abs(number) > INT64_MAX:
             raise Mismatch(f"value {text[:50]}: an invalid integer: value out of range")
         return self.read(Decimal(number))
+
+    def write(self, value: Any) -> JsonValue:
+        return Decimal(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, kept digit for digit."""
+
+    def read(self, value: JsonValue) -> Decimal:
+        if not isinstance(value, Decimal):
+            raise Mismatch("value must be a number")
+        return value
+
+    def parse(self, text: str) -> Decimal:
+        raise Mismatch(f"value {text[:50]}: a number is no parameter")
 
     def write(self, value: Any) -> JsonValue:
         return Decimal(value)
@@ -307,6 +329,38 @@ class Object:
             else:
                 assert not member.required, f"{self.name}.{name} is None"
         return written
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of several shapes: the member that tells it, and what of ours it is the shape of."""
+
+    member: str
+    of: type[Any]
+    shape: Object
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A JSON object of one of several shapes, each told by a member that it alone has."""
+
+    variants: tuple[Variant, ...]
+
+    def read(self, value: JsonValue) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Mismatch("value must be an object")
+        told = [variant for variant in self.variants if variant.member in value]
+        if len(told) != 1:
+            listed = ", ".join(f'"{variant.member}"' for variant in self.variants)
+            raise Mismatch(f"expected exactly one of {listed}, found {len(told)} of them")
+        return told[0].shape.read(value)
+
+    def parse(self, text: str) -> dict[str, Any]:
+        raise Mismatch(f"value {text[:50]}: an object is no parameter")
+
+    def write(self, value: Any) -> JsonValue:
+        (found,) = [variant for variant in self.variants if isinstance(value, variant.of)]
+        return found.shape.write(value)
 
 
 def rfc3339(moment: datetime) -> str:

@@ -66,7 +66,7 @@ def test_each_thread_has_its_own_request() -> None:
         assert app.current_request is not None
         return http.answer(200, [word, (app.current_request.uri_params or {})["word"]])
 
-    serve_the_rest(app, errors.error)
+    serve_the_rest(app, {"": errors.error})
     found: list[list[str]] = []
 
     def call(word: str) -> None:

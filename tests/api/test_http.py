@@ -34,7 +34,7 @@ def serving(view: Callable[[Gateway], Response]) -> Client:
     def thing(key: str) -> Response:
         return view(app)
 
-    serve_the_rest(app, errors.error)
+    serve_the_rest(app, {"": errors.error})
     return Client(app)
 
 

@@ -10,8 +10,8 @@ import jsonschema_rs
 import pytest
 
 from chalicelib.api import openapi
-from chalicelib.api.openapi import About, document
-from chalicelib.api.operation import Operation
+from chalicelib.api.openapi import document
+from chalicelib.api.operation import About, Operation
 from chalicelib.api.schema import Field, Mismatch, Object, Period, Text, Type, Whole
 from chalicelib.api.zenbpm import job_shapes, shapes
 from tests.api.client import Client

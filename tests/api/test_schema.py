@@ -20,10 +20,13 @@ from chalicelib.api.schema import (
     ListOf,
     Mismatch,
     Moment,
+    Number,
     Object,
+    OneOf,
     Period,
     Text,
     Type,
+    Variant,
     Whole,
 )
 
@@ -75,6 +78,47 @@ def test_what_does_not_fit_is_refused_where_it_is(text: str, pointer: str, words
         REQUEST.read(json_text.loads(text))
 
     assert pointer == refused.value.pointer
+
+
+def test_a_mismatch_names_its_field_with_dots() -> None:
+    seen = Mismatch("no").under("a~/b").under(0).under("sinks")
+
+    assert ("/sinks/0/a~0~1b", "sinks.0.a~/b") == (seen.pointer, seen.field)
+    assert Mismatch("no").field is None
+
+
+def test_a_number_keeps_its_digits() -> None:
+    assert "1.50" == str(Number().write(Number().read(json_text.loads("1.50"))))
+    for other in ('"1.5"', "true"):
+        with pytest.raises(Mismatch, match="value must be a number"):
+            Number().read(json_text.loads(other))
+
+
+MEASURED = OneOf(
+    (
+        Variant("name", str, Object("Named", {"name": Field(Text(), str)}, closed=True)),
+        Variant("size", int, Object("Sized", {"size": Field(Whole(), int)}, closed=True)),
+    )
+)
+
+
+def test_a_variant_is_told_by_the_member_that_it_alone_has() -> None:
+    assert {"size": 2} == MEASURED.read(json_text.loads('{"size":2}'))
+    assert [{"size": 2}, {"name": "a"}] == [MEASURED.write(2), MEASURED.write("a")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[]", "value must be an object"),
+        ("{}", 'expected exactly one of "name", "size", found 0'),
+        ('{"name":"a","size":1}', 'expected exactly one of "name", "size", found 2'),
+        ('{"name":"a","x":1}', 'property "x" is unsupported'),
+    ],
+)
+def test_what_is_no_variant_is_refused(text: str, words: str) -> None:
+    with pytest.raises(Mismatch, match=words):
+        MEASURED.read(json_text.loads(text))
 
 
 def test_a_closed_object_refuses_what_it_does_not_know() -> None:

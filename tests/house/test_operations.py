@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import app
-from chalicelib.api.openapi import camel_case
-from chalicelib.api.operation import Operation, operation_of
+from chalicelib.api.operation import Operation, camel_case, operation_of
 from chalicelib.api.zenbpm.document import PREFIX
 from tests.house.source import FUNCTION, Module, functions, modules
 from tests.house.test_routes import decorators
