@@ -15,16 +15,24 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from chalicelib.bpmn.model import Process
-from chalicelib.engine.commands import Command, DeleteVariable, FireTimer, SetVariables
+from chalicelib.engine.commands import (
+    Command,
+    CreateInstance,
+    DeleteVariable,
+    FireTimer,
+    ModifyInstance,
+    SetVariables,
+)
 from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.state import Incident, Job, JobState, Record, Root, Timer
-from chalicelib.engine.turn import Changed, Entered, Left, Terminated, Turn
+from chalicelib.engine.turn import Entered, Left, Terminated, Turn
 
 
 class InstanceStarted(NamedTuple):
-    """A process instance is there."""
+    """A process instance is there; `elements` are those it began at, if it was told where."""
 
     root: Root
+    elements: tuple[str, ...] = ()
 
 
 class InstanceEnded(NamedTuple):
@@ -106,8 +114,8 @@ class TimerCancelled(NamedTuple):
     timer: Timer
 
 
-class VariablesSet(NamedTuple):
-    """A caller changed variables of an instance."""
+class InstanceModified(NamedTuple):
+    """A caller set variables of an instance, or moved its tokens."""
 
     root: Root
 
@@ -148,7 +156,7 @@ Fact = (
     | TimerScheduled
     | TimerFired
     | TimerCancelled
-    | VariablesSet
+    | InstanceModified
     | VariableDeleted
     | Moved
     | Census
@@ -156,15 +164,13 @@ Fact = (
 
 
 def facts_of(turn: Turn, command: Command, process: Process) -> Iterator[Fact]:
-    """Yield what a turn made happen, what its tokens did last, else in no order that matters."""
+    """Yield what a turn made happen, what its tokens did last, else in no order that matters.
+
+    Shapes: `command` is what the turn did, so of one that only made way for it, `Continue`.
+    """
     if not turn.changes:
         return
-    root = turn.after.root
-    old_root = None if turn.before is None else turn.before.root
-    if old_root is None:
-        yield InstanceStarted(root)
-    if root.ended_at is not None and (old_root is None or old_root.ended_at is None):
-        yield InstanceEnded(root)
+    yield from _of_root(turn, command)
     before = turn.before.records if turn.before else {}
     for key, record in turn.after.records.items():
         old = before.get(key)
@@ -174,20 +180,23 @@ def facts_of(turn: Turn, command: Command, process: Process) -> Iterator[Fact]:
         if isinstance(record, Timer) and key not in turn.after.records:
             is_fired = isinstance(command, FireTimer) and command.timer_key == record.key
             yield TimerFired(record) if is_fired else TimerCancelled(record)
-    yield from _of_variables(turn, command)
     if turn.history:
         yield Moved(turn, process)
 
 
-def _of_variables(turn: Turn, command: Command) -> Iterator[Fact]:
-    """Yield what a caller did to variables, unless the turn only made way for it."""
+def _of_root(turn: Turn, command: Command) -> Iterator[Fact]:
+    root = turn.after.root
+    old_root = None if turn.before is None else turn.before.root
+    if old_root is None:
+        at = command.starting_elements if isinstance(command, CreateInstance) else ()
+        yield InstanceStarted(root, at)
+    if root.ended_at is not None and (old_root is None or old_root.ended_at is None):
+        yield InstanceEnded(root)
     match command:
-        case SetVariables(values, scope):
-            if Changed(scope or turn.after.key, values) in turn.history:
-                yield VariablesSet(turn.after.root)
-        case DeleteVariable(name, scope):
-            if Changed(scope or turn.after.key, {}, (name,)) in turn.history:
-                yield VariableDeleted(turn.after.root)
+        case SetVariables() | ModifyInstance():
+            yield InstanceModified(root)
+        case DeleteVariable():
+            yield VariableDeleted(root)
 
 
 def _of_record(turn: Turn, old: Record | None, new: Record) -> Iterator[Fact]:

@@ -117,7 +117,7 @@ def _take_turn(
         is_done = decision.turn.done and decision.refusal is None
         mark = _mark(ports, once, decision.turn) if is_done else None
         if instances.commit(ports.table, decision.turn, mark):
-            tell(ports, facts_of(decision.turn, command, process))
+            tell(ports, facts_of(decision.turn, command if is_done else Continue(), process))
             if decision.refusal is not None:
                 raise decision.refusal
             return decision.turn

@@ -14,6 +14,7 @@ from chalicelib.engine.facts import (
     IncidentCreated,
     IncidentResolved,
     InstanceEnded,
+    InstanceModified,
     InstanceStarted,
     JobEnded,
     JobFailed,
@@ -22,7 +23,6 @@ from chalicelib.engine.facts import (
     Moved,
     TimerFired,
     VariableDeleted,
-    VariablesSet,
     passages,
 )
 from chalicelib.engine.state import Incident, Job, Root
@@ -50,11 +50,13 @@ class Span:
 def spans_of(fact: Fact) -> Iterator[Span]:
     """Yield the spans of a fact: one or none, but of `Moved`, which is many."""
     match fact:
-        case InstanceStarted(root):
+        case InstanceStarted(root, ()):
             yield Span(f"create-instance:{root.bpmn_process_id}", _of_root(root))
+        case InstanceStarted(root):
+            yield Span(f"start-instance-on-elements:{root.bpmn_process_id}", _of_root(root))
         case InstanceEnded(root):
             yield Span(f"run-instance:{root.bpmn_process_id}", _of_root(root))
-        case VariablesSet(root):
+        case InstanceModified(root):
             yield Span(f"modify-instance:{root.bpmn_process_id}", _of_root(root))
         case VariableDeleted(root):
             yield Span(f"delete-instance-variable:{root.bpmn_process_id}", _of_root(root))

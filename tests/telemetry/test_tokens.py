@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.engine.commands import CancelInstance, DeleteVariable, SetVariables
-from chalicelib.operations.advance import advance
+from chalicelib.engine.commands import (
+    CancelInstance,
+    CreateInstance,
+    DeleteVariable,
+    ModifyInstance,
+    SetVariables,
+)
+from chalicelib.engine.limits import Limits
+from chalicelib.operations.advance import advance, start
+from chalicelib.ports import Settings
 from chalicelib.telemetry import spans
 from tests.operations.models import typed_task, wide_fork
+from tests.operations.watched import fault, watched
 from tests.telemetry.told import Told
 
 
@@ -96,3 +105,38 @@ def test_changing_variables_is_shown() -> None:
     ]
     assert key == modified[0][1]["zenbpm.process.instance_key"]
     assert "secret" not in str(stage.spans)
+
+
+def test_starting_elsewhere_and_moving_tokens_is_shown() -> None:
+    stage = Told()
+    definition = stage.deploy("sequence.bpmn")
+    command = CreateInstance(
+        definition.key, definition.version, definition.profile, starting_elements=("charge",)
+    )
+
+    key = start(stage.ports, definition, command).after.key
+    (job,) = stage.jobs_of(key)
+    advance(stage.ports, key, ModifyInstance(start=("ship",), terminate=(job.element_key,)))
+
+    of_instance = [span["name"] for span in stage.spans if "-instance" in span["name"]]
+    assert ["start-instance-on-elements:sequence", "modify-instance:sequence"] == of_instance
+    assert [
+        ("token:charge", "TokenStateWaiting"),
+        ("token:charge", "TokenStateCanceled"),
+        ("token:ship", "TokenStateWaiting"),
+    ] == standing(stage)
+
+
+def test_a_turn_that_only_makes_way_for_a_command_is_not_told_as_it() -> None:
+    stage = Told(Settings(limits=Limits(moves_max=2)))
+    definition = stage.deploy(wide_fork(9))
+    whole, (stage.ports, watch) = stage.ports, watched(stage.ports)
+    watch.after["table.transact", 1] = lambda: watch.before.update({("table.get", 1): fault})
+    key = stage.create(definition)
+    stage.ports = whole
+    before = stage.instance(key).root
+
+    advance(stage.ports, key, SetVariables({"new": "x"}))
+
+    assert before.agenda and stage.instance(key).root.version > before.version + 1
+    assert 1 == len(shown(stage, "modify-instance"))
