@@ -173,13 +173,14 @@ def modify_process_instance(
 
     Raises: Rejected, also TooLarge; Conflict.
     """
-    found = scopes.require(ports, key)
-    home = found.instance.key
-    if found.ended is not None:
-        raise Rejected(
-            Reason.INVALID_STATE, f"subprocess {key} of process instance {home} has ended"
-        )
-    advance(ports, home, replace(command, scope=None if key == home else key), once)
+    if done_before(ports, once) is None:
+        found = scopes.require(ports, key)
+        home = found.instance.key
+        if found.ended is not None:
+            raise Rejected(
+                Reason.INVALID_STATE, f"subprocess {key} of process instance {home} has ended"
+            )
+        advance(ports, home, replace(command, scope=None if key == home else key), once)
     return scopes.require(ports, key)
 
 

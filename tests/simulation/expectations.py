@@ -50,5 +50,14 @@ def one_incident(stage: Stage) -> Iterator[str]:
                 yield f"job {job} failed for good once and has {times} incidents"
 
 
+def moved_once(stage: Stage) -> Iterator[str]:
+    """A move that was acknowledged started its element once more; no other was started."""
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        entered = sum(_enters(event, "charge") for event in events)
+        if entered > 2 or (key in stage.ledger.moved and entered != 2):
+            yield f"instance {key} entered charge {entered} times, moved: {stage.ledger.moved}"
+
+
 def _enters(event: HistoryEvent, element_id: str) -> bool:
     return isinstance(event, Entered) and event.element_id == element_id

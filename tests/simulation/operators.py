@@ -16,17 +16,20 @@ from greenlet import getcurrent
 
 from chalicelib.delivery import bells
 from chalicelib.delivery.promise import promise_in_time
+from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Rejected
 from chalicelib.operations import sweep
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.incidents import Mended, resolve_incident
+from chalicelib.operations.instances import modify_process_instance
 from chalicelib.operations.jobs import assign_job
 from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
 from chalicelib.profile import Profile
 from chalicelib.store import instances, jobs
 from chalicelib.store.jobs import Lock
+from chalicelib.store.marks import Once
 from chalicelib.store.moments import to_ms
 from tests.simulation.changes import number
 from tests.simulation.clients import cancel, complete
@@ -69,6 +72,26 @@ def cancel_what_is_stuck(stage: Stage) -> None:
             if incident.resolved_at is None:
                 cancel(stage, incident.instance_key)
                 return
+
+
+def move(stage: Stage, element_id: str) -> None:
+    """Take the tokens away that wait at an element, and start it anew; each instance once."""
+    for key in sorted(stage.watch.open_roots):
+        instance = instances.load(stage.inner, key, None)
+        live = instance.root.live.values() if instance else ()
+        victims = tuple(each.key for each in live if each.element_id == element_id)
+        command = ModifyInstance((element_id,), victims)
+        once = Once("POST /v1/modify/process-instance", f"move {key}", "{}")
+
+        def operation(key: int = key, command: ModifyInstance = command, once: Once = once) -> bool:
+            modify_process_instance(stage.ports, key, command, once)
+            return True
+
+        try:
+            if stage.repeat("move", operation):
+                stage.ledger.moved.append(key)
+        except Rejected as rejected:
+            stage.ledger.refused.append(f"move: {rejected.message}")
 
 
 def set_retries(stage: Stage, retries: int) -> None:

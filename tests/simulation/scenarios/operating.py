@@ -54,6 +54,13 @@ def _resolved_and_cancelled(stage: Stage) -> None:
     stage.world.spawn("canceller", lambda: operators.cancel_what_is_stuck(stage), 4)
 
 
+def _moved_and_completed(stage: Stage) -> None:
+    """A token is moved at the moment the job it waits for is completed."""
+    one_start(stage)
+    hire(stage, "worker", "charge")
+    stage.client("operator", lambda: operators.move(stage, "charge"), after_ms=214)
+
+
 def _rung_at_work(stage: Stage) -> None:
     """All is rung for while a job fails, is handed out again and is completed."""
     one_start(stage)
@@ -91,6 +98,9 @@ SCENARIOS = (
     Scenario("set-at-last-failure", "one_task.bpmn", _set_at_last_failure),
     Scenario("resolved-and-set", "one_task.bpmn", _resolved_and_set),
     Scenario("resolved-and-cancelled", "one_task.bpmn", _resolved_and_cancelled),
+    Scenario(
+        "moved-and-completed", "one_task.bpmn", _moved_and_completed, expect=expectations.moved_once
+    ),
     Scenario("rung-at-work", "one_task.bpmn", _rung_at_work, THREE_TRIES),
     Scenario("assigned", "one_task.bpmn", _assigned),
     Scenario("started-once", "one_task.bpmn", _started_once),
