@@ -60,6 +60,11 @@ def why_refused(text: str) -> str:
     return "" if is_public else "reserved"
 
 
+def refuse_nothing(text: str) -> str:
+    """Let jobs reach every address: what an operator may choose instead."""
+    return ""
+
+
 def _carried(address: Address) -> IPv4Address | None:
     """Return the IPv4 address inside an IPv6 one, None if there is none."""
     if isinstance(address, IPv4Address):

@@ -13,9 +13,9 @@ from functools import cache
 
 import httpcore
 
-from chalicelib.runners import requests
+from chalicelib.runners import addresses, requests
 from chalicelib.runners.deadline import Deadline
-from chalicelib.runners.guard import AddressRefused, Guard, LookUp, look_up_in_dns
+from chalicelib.runners.guard import AddressRefused, Guard, Judge, LookUp, look_up_in_dns
 from chalicelib.runners.requests import REDIRECTS_MAX, Request
 from chalicelib.runners.urls import Unparseable
 
@@ -58,7 +58,7 @@ def trusted() -> ssl.SSLContext:
 class Client:
     """Sends requests; it keeps neither connections nor cookies."""
 
-    allows_private: bool = False
+    judge: Judge = addresses.why_refused
     look_up: LookUp = look_up_in_dns
     tls: Callable[[], ssl.SSLContext] = trusted
 
@@ -84,7 +84,7 @@ class Client:
         connection = httpcore.HTTPConnection(
             httpcore.Origin(scheme, host, url.port),
             ssl_context=self.tls() if url.scheme == "https" else None,
-            network_backend=Guard(deadline, self.allows_private, self.look_up),
+            network_backend=Guard(deadline, self.judge, self.look_up),
         )
         with contextlib.closing(connection):
             sent = httpcore.Request(

@@ -17,7 +17,6 @@ from typing import Any
 
 import httpcore
 
-from chalicelib.runners import addresses
 from chalicelib.runners.deadline import Deadline
 
 ALLOWS_PRIVATE = "scheduler.allowPrivateAddresses (SCHEDULER_ALLOW_PRIVATE_ADDRESSES)"
@@ -26,6 +25,7 @@ PIECE = 65_536  # bytes written before the deadline is looked at again
 # The family and the address as `socket.connect` takes it, host first.
 Place = tuple[int, tuple[Any, ...]]
 LookUp = Callable[[str, int, float], list[Place]]
+Judge = Callable[[str], str]  # says why a numeric address is refused, "" if it is not
 
 
 class AddressRefused(httpcore.ConnectError):
@@ -33,14 +33,12 @@ class AddressRefused(httpcore.ConnectError):
 
 
 class Guard(httpcore.NetworkBackend):
-    """Connects to public addresses alone, or to all if the operator allows it."""
+    """Connects to addresses that are not refused, and to no other."""
 
-    def __init__(
-        self, deadline: Deadline, allows_private: bool, look_up: LookUp | None = None
-    ) -> None:
+    def __init__(self, deadline: Deadline, judge: Judge, look_up: LookUp) -> None:
         self._deadline = deadline
-        self._allows_private = allows_private
-        self._look_up = look_up or look_up_in_dns
+        self._judge = judge
+        self._look_up = look_up
 
     def connect_tcp(
         self,
@@ -60,7 +58,7 @@ class Guard(httpcore.NetworkBackend):
         error: Exception = httpcore.ConnectError("its name has no address")
         for number, (family, address) in enumerate(places):
             try:
-                self._judge(address[0])
+                self._check(address[0])
                 with _raised_as(httpcore.ConnectTimeout, httpcore.ConnectError):
                     seconds = self._deadline.left() / (len(places) - number)
                     return Stream(_connected(family, address, seconds), self._deadline)
@@ -68,9 +66,8 @@ class Guard(httpcore.NetworkBackend):
                 error = problem
         raise error
 
-    def _judge(self, address: str) -> None:
-        kind = "" if self._allows_private else addresses.why_refused(address)
-        if kind:
+    def _check(self, address: str) -> None:
+        if kind := self._judge(address):
             raise AddressRefused(f"{address} is {kind}, and {ALLOWS_PRIVATE} is off")
 
 

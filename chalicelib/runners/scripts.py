@@ -39,8 +39,12 @@ LANGUAGE_AND_PATHS = {
 STDOUT_MAX = 1_048_576  # bytes that are kept, as many as of a response's body
 STDERR_MAX = 400  # bytes of it that the error of a failed attempt quotes
 # What starting a process says when no attempt can succeed.
-HOPELESS = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.E2BIG, errno.ENOTDIR})
+HOPELESS = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.E2BIG})
 PR_SET_DUMPABLE = 4  # prctl(2)
+
+
+class Unstartable(Exception):
+    """The interpreter is there, but is no program, or takes no arguments of such a length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +69,20 @@ class ScriptRunner:
             name = call.interpreter[:100]
             return ending.cancelled(f"script.interpreter: expected a program, found {name!r}")
         deadline = Deadline.after(timeout)
+        variables = {**dict(call.env), POOL_INDEX: str(pool_idx)}
         hide_environment()
-        with _folders(self.place) as (script, working):
-            try:
+        try:
+            with _folders(self.place) as (script, working):
                 script.write_text(call.script, encoding="utf-8", newline="")
-                variables = {**dict(call.env), POOL_INDEX: str(pool_idx)}
                 command = [interpreter, str(script), *call.args]
                 process = self._started(command, working, variables)
-            except ValueError:  # a zero byte, half of a surrogate pair, = in a variable's name
-                return ending.cancelled("script: no process can be given such args or env")
-            except OSError as error:
-                words = f"could not start the interpreter: {error.strerror}"
-                is_hopeless = error.errno in HOPELESS
-                return ending.cancelled(words) if is_hopeless else ending.failed(words)
-            return _finished(process, deadline, timeout)
+                return _finished(process, deadline, timeout)
+        except Unstartable as error:
+            return ending.cancelled(f"script.interpreter: {error}")
+        except ValueError:  # a zero byte, half of a surrogate pair, = in a variable's name
+            return ending.cancelled("script: no process can be given such a text, args or env")
+        except OSError as error:
+            return ending.failed(f"this machine could not run the script: {error.strerror}")
 
     def _found(self, interpreter: str) -> str | None:
         """Return the path of the interpreter; a relative one would mean our own folder."""
@@ -86,6 +90,8 @@ class ScriptRunner:
             return None
         try:
             return shutil.which(interpreter, path=self._own("PATH")) if interpreter else None
+        except Unstartable as error:
+            return ending.cancelled(f"script.interpreter: {error}")
         except ValueError:  # a zero byte
             return None
 
@@ -96,15 +102,20 @@ class ScriptRunner:
         self, command: list[str], working: Path, variables: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
         ours = {name: self._own(name) for name in LANGUAGE_AND_PATHS if self._own(name)}
-        return subprocess.Popen(
-            command,
-            cwd=working,
-            env={**ours, "HOME": str(working), "TMPDIR": str(working), **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        try:
+            return subprocess.Popen(
+                command,
+                cwd=working,
+                env={**ours, "HOME": str(working), "TMPDIR": str(working), **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            if error.errno in HOPELESS:
+                raise Unstartable(f"could not start it: {error.strerror}") from error
+            raise
 
 
 def hide_environment() -> None:
@@ -164,5 +175,6 @@ def _remove(folder: Path) -> None:
     for parent, names, _ in os.walk(folder):
         for path in (Path(parent, name) for name in names):
             if not path.is_symlink():
-                path.chmod(0o700)
+                with contextlib.suppress(OSError):
+                    path.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)

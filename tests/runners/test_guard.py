@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.runners.addresses import refuse_nothing
 from chalicelib.runners.client import Client
 from chalicelib.runners.ending import Ending
 from chalicelib.runners.guard import LookUp, Place, look_up_in_dns
@@ -72,7 +73,7 @@ def test_every_address_of_a_name_is_judged() -> None:
 
 def test_the_next_address_is_tried_if_one_does_not_answer() -> None:
     with Site() as site:
-        client = Client(allows_private=True, look_up=at("127.0.0.2", "127.0.0.1"))
+        client = Client(refuse_nothing, look_up=at("127.0.0.2", "127.0.0.1"))
         ended = made(f"http://two.example:{site.port}/", client)
 
     assert Outcome.SUCCEEDED == ended.outcome
@@ -87,31 +88,23 @@ def test_a_name_is_resolved_once_for_each_request() -> None:
         return at("127.0.0.1")(host, port, seconds)
 
     with Site(redirect(302, "/again"), b"HTTP/1.1 204 No Content\r\n\r\n") as site:
-        made(f"http://once.example:{site.port}/", Client(True, look_up))
+        made(f"http://once.example:{site.port}/", Client(refuse_nothing, look_up))
 
     assert ["once.example", "once.example"] == asked
 
 
 def test_a_redirect_passes_the_guard_too() -> None:
-    """The first host is let through as a public one would be; where it leads is not."""
-
     def look_up(host: str, port: int, seconds: float) -> list[Place]:
-        if host == "public.example":
-            return [(int(socket.AF_INET), (_Unjudged("127.0.0.1"), port))]
-        return at("127.0.0.1")(host, port, seconds)
+        return at("127.0.0.1" if host == "public.example" else "127.0.0.2")(host, port, seconds)
+
+    def judge(address: str) -> str:
+        return "" if address == "127.0.0.1" else "loopback"
 
     with Site(redirect(302, "http://inside.example/latest/meta-data")) as site:
-        ended = made(f"http://public.example:{site.port}/", Client(look_up=look_up))
+        ended = made(f"http://public.example:{site.port}/", Client(judge, look_up))
 
     assert (Outcome.FAILED, 1) == (ended.outcome, len(site.requests))
-    assert ended.error.startswith("refused to connect to inside.example: 127.0.0.1 is loopback")
-
-
-class _Unjudged(str):
-    """An address that the guard takes for a public one and sockets take as it is."""
-
-    def partition(self, separator: str) -> tuple[str, str, str]:
-        return "8.8.8.8", "", ""
+    assert ended.error.startswith("refused to connect to inside.example: 127.0.0.2 is loopback")
 
 
 def test_nobody_waits_longer_for_the_resolver_than_there_is_time() -> None:
@@ -149,10 +142,12 @@ def test_a_certificate_is_checked_against_the_name_and_not_the_address(tmp_path:
     trusting = ssl.create_default_context(cafile=str(certificate))
 
     with Site(tls=server) as site:
-        client = Client(True, at("127.0.0.1"), lambda: trusting)
+        client = Client(refuse_nothing, at("127.0.0.1"), lambda: trusting)
         right = made(f"https://safe.example:{site.port}/", client)
         wrong = made(f"https://other.example:{site.port}/", client)
-        unknown = made(f"https://safe.example:{site.port}/", Client(True, at("127.0.0.1")))
+        unknown = made(
+            f"https://safe.example:{site.port}/", Client(refuse_nothing, at("127.0.0.1"))
+        )
 
     assert [Outcome.SUCCEEDED, Outcome.FAILED, Outcome.FAILED] == [
         right.outcome,

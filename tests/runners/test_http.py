@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.runners.addresses import refuse_nothing
 from chalicelib.runners.client import BODY_MAX, Client
 from chalicelib.runners.ending import Ending
 from chalicelib.runners.http import HttpRunner
@@ -18,7 +19,7 @@ from tests.runners.definitions import IMPATIENCE, PATIENCE, calling
 from tests.runners.site import HANG_AFTER, RESET_AFTER, Site, answer, redirect
 
 SECRETS = MemorySecrets({"ssm:/hooks/token": "s3cret", "secretsmanager:bad": "two\nlines"})
-RUNNER = HttpRunner(Client(allows_private=True), SECRETS)
+RUNNER = HttpRunner(Client(refuse_nothing), SECRETS)
 
 
 def made(call: HttpCall, timeout: timedelta = PATIENCE) -> Ending:
@@ -67,6 +68,24 @@ def test_a_body_in_chunks_is_put_together() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
     ) as site:
         assert b"abcde" == made(HttpCall(site.url)).output
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "expected"),
+    [
+        ("HEAD", answer(200, b"not sent with HEAD"), (Outcome.SUCCEEDED, 200)),
+        ("CONNECT", answer(200, b"tunnel"), (Outcome.SUCCEEDED, 200)),
+        ("GET", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", (Outcome.FAILED, 101)),
+        ("GET", b"HTTP/1.1 103 Early Hints\r\n\r\n" + answer(204), (Outcome.SUCCEEDED, 204)),
+    ],
+)
+def test_an_answer_that_has_no_body_has_none(
+    method: str, said: bytes, expected: tuple[Outcome, int]
+) -> None:
+    with Site(said) as site:
+        ended = made(HttpCall(site.url, method, (("Upgrade", "x"), ("Connection", "upgrade"))))
+
+    assert (*expected, b"") == (ended.outcome, ended.status_code, ended.output)
 
 
 @pytest.mark.rule("Z57")

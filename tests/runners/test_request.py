@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.runners import requests, urls
+from chalicelib.runners.addresses import refuse_nothing
 from chalicelib.runners.client import Client
 from chalicelib.runners.http import HttpRunner
 from chalicelib.runners.requests import Headers, Request
@@ -13,7 +14,7 @@ from tests.fakes.runner import MemorySecrets
 from tests.runners.definitions import PATIENCE, calling
 from tests.runners.site import Site
 
-RUNNER = HttpRunner(Client(allows_private=True), MemorySecrets())
+RUNNER = HttpRunner(Client(refuse_nothing), MemorySecrets())
 TARGET = "/a/./b/../%7e%7E//c?b=2&a=1&&b=%zz+x'\"{}|#not-sent"
 SENT = "/a/./b/../%7e%7E//c?b=2&a=1&&b=%zz+x'\"{}|"
 HEADERS = (

@@ -116,7 +116,7 @@ def test_an_interpreter_that_is_no_program_is_cancelled(
     ended = ran(runner, "exit 0", interpreter=str(program))
 
     assert Outcome.CANCELLED == ended.outcome
-    assert "could not start the interpreter: Exec format error" == ended.error
+    assert "script.interpreter: could not start it: Exec format error" == ended.error
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,16 @@ def test_what_no_process_can_be_given_is_cancelled(
     runner: ScriptRunner, args: tuple[str, ...], env: tuple[tuple[str, str], ...]
 ) -> None:
     assert Outcome.CANCELLED == ran(runner, "exit 0", *args, env=env).outcome
+
+
+def test_a_machine_without_room_is_a_failure(tmp_path: Path) -> None:
+    runner = ScriptRunner(is_on=True, environment=OURS, place=tmp_path / "file" / "below")
+    (tmp_path / "file").touch()
+
+    ended = ran(runner, "exit 0")
+
+    assert Outcome.FAILED == ended.outcome
+    assert "this machine could not run the script: Not a directory" == ended.error
 
 
 @pytest.mark.rule("Z74")

@@ -9,7 +9,9 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from chalicelib.runners.addresses import refuse_nothing, why_refused
 from chalicelib.runners.client import Client
+from chalicelib.runners.guard import Judge
 from chalicelib.runners.sinks import AlarmSinks
 from chalicelib.scheduler.definition import Sink, SinkType
 from tests.fakes.runner import MemorySecrets
@@ -28,9 +30,9 @@ def email() -> Any:
     )
 
 
-def sinks(email: Any = None, allows_private: bool = True, sender: str = "") -> AlarmSinks:
+def sinks(email: Any = None, judge: Judge = refuse_nothing, sender: str = "") -> AlarmSinks:
     secrets = MemorySecrets({"ssm:hook": "http://127.0.0.1:1/T0/s3cret"})
-    return AlarmSinks(lambda: Client(allows_private), email, secrets, sender)
+    return AlarmSinks(lambda: Client(judge), email, secrets, sender)
 
 
 def test_the_log_is_told(lines: list[dict[str, Any]]) -> None:
@@ -79,7 +81,7 @@ def test_a_webhook_that_refuses_is_logged(lines: list[dict[str, Any]]) -> None:
 
 def test_a_webhook_passes_the_guard(lines: list[dict[str, Any]]) -> None:
     with Site() as site:
-        sinks(allows_private=False).send(Sink(SinkType.WEBHOOK, site.url), TEXT)
+        sinks(judge=why_refused).send(Sink(SinkType.WEBHOOK, site.url), TEXT)
 
     assert [] == site.requests
     assert "127.0.0.1 is loopback" in lines[0]["error"]
