@@ -90,8 +90,6 @@ class ScriptRunner:
             return None
         try:
             return shutil.which(interpreter, path=self._own("PATH")) if interpreter else None
-        except Unstartable as error:
-            return ending.cancelled(f"script.interpreter: {error}")
         except ValueError:  # a zero byte
             return None
 
