@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 from chalicelib.engine.facts import (
     Fact,
@@ -72,7 +73,7 @@ def spans_of(fact: Fact) -> Iterator[Span]:
             }
             yield Span(f"timer:{timer.key}", attributes)
         case Moved():
-            yield from _of_tokens(fact)
+            yield from islice(_of_tokens(fact), OF_TOKENS_MAX)
 
 
 def span_of_answer(answered: Answered) -> Span:
