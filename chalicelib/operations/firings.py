@@ -47,11 +47,15 @@ def fire(ports: Ports, message: Firing) -> Verdict:
     job = scheduled_jobs.read(ports.table, message.job_id)
     now = ports.clock.now()
     verdict = runs.judge_firing(message, job, now)
-    match verdict:
-        case LiveDue() if job is not None:
-            ports.firings.goes_on(job, message.due)
-            runs.send(ports, _started(ports, job, message.due, now))
-        case Spare() if job is None or job.revision < message.revision:
+    if job is None:
+        if isinstance(verdict, Spare):
+            _put_right(ports, message.job_id)
+    elif isinstance(verdict, LiveDue):
+        ports.firings.goes_on(job, message.due)
+        runs.send(ports, _started(ports, job, message.due, now))
+    elif isinstance(verdict, Spare):
+        runs.send(ports, _left_over(ports, message.job_id, message.due))
+        if job.revision < message.revision:
             _put_right(ports, message.job_id)
     return verdict
 
@@ -113,15 +117,17 @@ def unlock(ports: Ports, job_id: str, pool_idx: int) -> None:
 
 
 def _started(ports: Ports, job: ScheduledJob, due: datetime, now: datetime) -> list[Row]:
-    """Return the rows of a firing whose first message is to be sent.
-
-    One that was missed starts nothing, but what it inserted before it died goes on.
-    """
-    run_id = run_id_of(due)
+    """Return the rows of a firing whose first message is to be sent."""
     if should_run(job, due, now):
-        return [row for row in first_rows(job, run_id, due) if _is_started(ports, job, row)]
+        first = first_rows(job, run_id_of(due), due)
+        return [row for row in first if _is_started(ports, job, row)]
     _log("firing missed", job, due=due.isoformat())
-    return _waiting(rows.rows_of_run(ports.table, job.id, run_id))
+    return _left_over(ports, job.id, due)
+
+
+def _left_over(ports: Ports, job_id: str, due: datetime) -> list[Row]:
+    """Return what a firing inserted that died then, and comes again when it starts nothing more."""
+    return _waiting(rows.rows_of_run(ports.table, job_id, run_id_of(due)))
 
 
 def _waiting(found: Iterable[Row]) -> list[Row]:

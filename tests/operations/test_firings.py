@@ -321,6 +321,25 @@ def test_a_firing_that_dies_between_lock_and_message_sends_when_it_comes_again()
     assert [] == stage.locks(job)
 
 
+@pytest.mark.parametrize("fields", [{"name": "drains"}, {"enabled": False}], ids=str)
+def test_a_firing_that_died_is_made_good_although_its_job_was_changed(
+    fields: dict[str, object],
+) -> None:
+    stage = Scheduling()
+    job = stage.create()
+    ports, watch = watched(stage.ports)
+    watch.before["queues.send", 1] = die
+    firing = Firing(job.id, job.revision, stage.clock.now())
+    with pytest.raises(Crash):
+        firings.fire(ports, firing)
+    stage.change(job, **fields)
+
+    stage.serve([runs.to_text(firing)])
+    stage.pump()
+
+    assert (1, []) == (len(stage.runner.made), stage.locks(job))
+
+
 # --- pools -------------------------------------------------------------------------------------
 
 
