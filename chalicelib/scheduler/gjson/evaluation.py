@@ -103,10 +103,9 @@ class Search:
                 if is_found:
                     return True, at
                 continue
-            value = scan.value_at(work, text, begin, end)
+            value, at = scan.value_at(work, text, begin, end)
             if value is None:
                 return False, end
-            at = value.end
             if is_match and step.rest is None:
                 self.found = value
                 return True, at
@@ -127,15 +126,16 @@ class Search:
                 if is_found:
                     return True, at
             else:
-                value = scan.value_at(work, text, begin, end)
+                value, at = scan.value_at(work, text, begin, end)
                 if value is None:
                     return False, end
-                at = value.end
                 if step.place == count and step.rest is None:
                     self.found = value
                     return True, at
                 if step.is_collecting and (yield self._take(step, value, parts)):
                     return True, at
+            if at > end:  # cut off in a string: gjson neither counts nor collects then
+                return False, end
             count += 1
 
     def _take(self, step: ArrayStep, element: Result, parts: list[Result]) -> Piece[bool]:

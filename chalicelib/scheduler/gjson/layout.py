@@ -27,16 +27,12 @@ class _Level(NamedTuple):
 
 def squeeze(work: Work, text: bytes) -> bytes:
     """Return a text without what is blank outside of strings. Raises: TooMuch."""
-    tokens = 0
 
     def kept(found: re.Match[bytes]) -> bytes:
-        nonlocal tokens
-        tokens += 1
+        work.spend()
         return found[1] or b""
 
-    squeezed = _KEPT.sub(kept, text)
-    work.spend(tokens)
-    return work.make(squeezed)
+    return work.make(_KEPT.sub(kept, text))
 
 
 def sort_keys(work: Work, document: Result) -> bytes:

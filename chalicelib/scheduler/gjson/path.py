@@ -183,7 +183,8 @@ def _simple_argument(text: bytes) -> int:
 def read_literal(path: bytes) -> Call | None:
     """Read a literal, `!` before a JSON value; None if the path begins with none."""
     if path[1:2] and path[1] in b'{["+-0123456789':
-        at = 1 + _balanced(path[1:])
+        # Even a string is read as a bracket would be: as in gjson only a bracket ends a literal.
+        at = 1 + _closed(path[1:])
         return Call(b"!", path[1:at], path[at:])
     word = _WORD.match(path)
     return Call(b"!", word[1], path[word.end() :]) if word else None
@@ -274,6 +275,11 @@ def _balanced(text: bytes) -> int:
     """Return where the string, or the brackets, that a text begins with are closed."""
     if text.startswith(b'"'):
         return min(_end_of_quote(text, 0) + 1, len(text))
+    return _closed(text)
+
+
+def _closed(text: bytes) -> int:
+    """Return where the bracket that a text begins with is closed."""
     level, at = 1, 1
     while at < len(text):
         if text[at] in b'"':

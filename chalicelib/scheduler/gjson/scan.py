@@ -68,11 +68,14 @@ def element_after(work: Work, text: bytes, at: int, end: int) -> int:
     return _place(work, _ELEMENT, text, at, end)
 
 
-def value_at(work: Work, text: bytes, at: int, end: int) -> Result | None:
-    """Return the value that begins at a place; None for a string without an end."""
+def value_at(work: Work, text: bytes, at: int, end: int) -> tuple[Result | None, int]:
+    """Return the value that begins at a place, None for a string without an end, and where to read
+    on: past the end if the text is cut off in a string.
+    """
     type_ = _TYPES[text[at]]
     if type_ is Type.JSON:
-        return Result(type_, text, at, _closed(work, text, at, end))
+        stop = _closed(work, text, at, end)
+        return Result(type_, text, at, min(stop, end)), stop
     if type_ is Type.STRING:
         rest = _STRING_REST.match(text, at + 1, end)
     elif type_ is Type.NUMBER or (type_ is Type.NULL and text[at + 1 : end][:1] not in b"u"):
@@ -80,9 +83,9 @@ def value_at(work: Work, text: bytes, at: int, end: int) -> Result | None:
     else:
         rest = _WORD_REST.match(text, at + 1, end)
     if rest is None:
-        return None
+        return None, end + 1
     work.see(rest.end() - at)
-    return Result(type_, text, at, rest.end())
+    return Result(type_, text, at, rest.end()), rest.end()
 
 
 def whole_value(work: Work, document: Result) -> Result | None:
@@ -93,18 +96,18 @@ def whole_value(work: Work, document: Result) -> Result | None:
         return None
     if document.source[at] in _OPENING:
         return Result(Type.JSON, document.source, at, document.end)
-    return value_at(work, document.source, at, document.end)
+    value, _ = value_at(work, document.source, at, document.end)
+    return value or Result(Type.STRING, document.source, at, document.end)
 
 
 def elements(work: Work, array: Result) -> Iterator[Result]:
     """Yield the elements of an array, up to its bracket or to where it is cut off."""
     text, at, end = array.source, array.start + 1, array.end
     while (at := element_after(work, text, at, end)) >= 0 and text[at] not in _CLOSING:
-        value = value_at(work, text, at, end)
+        value, at = value_at(work, text, at, end)
         if value is None:
             return
         yield value
-        at = value.end
 
 
 def members(work: Work, object_: Result) -> Iterator[tuple[Result, Result]]:
@@ -113,11 +116,12 @@ def members(work: Work, object_: Result) -> Iterator[tuple[Result, Result]]:
     while True:
         key, at = key_after(work, text, at, end)
         begin = value_after(work, text, at, end) if key else -1
-        value = value_at(work, text, begin, end) if begin >= 0 else None
-        if key is None or value is None:
+        if key is None or begin < 0:
+            return
+        value, at = value_at(work, text, begin, end)
+        if value is None:
             return
         yield key, value
-        at = value.end
 
 
 def values(work: Work, container: Result) -> Iterator[Result]:
@@ -142,10 +146,15 @@ def depth(work: Work, document: Result) -> int:
 
 
 def _closed(work: Work, text: bytes, at: int, end: int) -> int:
-    """Return where the array or object that begins at a place ends, or the text does."""
+    """Return where the array or object that begins at a place ends.
+
+    One that is cut off ends where the text does, or past it if that is in a string.
+    """
     level = tokens = 0
     for token in _NESTING.finditer(text, at, end):
         tokens += 1
+        if tokens > work.left:
+            break
         lead = text[token.start()]
         is_single = token.end() - token.start() == 1
         if lead in _OPENING:
@@ -153,6 +162,7 @@ def _closed(work: Work, text: bytes, at: int, end: int) -> int:
         elif lead in _CLOSING:
             level -= 1
         elif is_single:
+            end += 1
             break
         if not level:
             end = token.end()

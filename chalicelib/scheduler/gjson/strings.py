@@ -21,8 +21,17 @@ _ESCAPES = {
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
 _NO_CHARACTER = "\ufffd".encode()
 
-_MASKED = re.compile(rb'[\x00-\x1f"\\<>&]')
-_SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
+# In the order in which they are masked, for the mask is masked first.
+_MASKS = {
+    b"\\": b"\\\\",
+    b'"': b'\\"',
+    b"\n": b"\\n",
+    b"\r": b"\\r",
+    b"\t": b"\\t",
+    **{
+        bytes((code,)): b"\\u%04x" % code for code in (*range(32), *b"<>&") if code not in b"\n\r\t"
+    },
+}
 
 
 def unescape(inner: bytes) -> bytes:
@@ -70,9 +79,7 @@ def _hex(inner: bytes, at: int) -> int:
 
 def quote(text: bytes) -> bytes:
     """Write a text as a JSON string; what is no UTF-8 is written as U+FFFD."""
-    sound = text.decode(errors="replace").encode()
-    return b'"' + _MASKED.sub(_mask, sound) + b'"'
-
-
-def _mask(found: re.Match[bytes]) -> bytes:
-    return _SHORT.get(found[0]) or b"\\u%04x" % found[0][0]
+    masked = text.decode(errors="replace").encode()
+    for sign, mask in _MASKS.items():
+        masked = masked.replace(sign, mask)
+    return b'"' + masked + b'"'

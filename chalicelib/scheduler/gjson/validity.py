@@ -6,7 +6,6 @@ Source: RFC 8259; control characters in a string are no JSON, bytes that are no 
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
 
 from chalicelib.scheduler.gjson.work import Work
 
@@ -19,35 +18,16 @@ _TOKEN = re.compile(
 )
 
 
-class _Due(Enum):
-    """What may come next."""
-
-    VALUE = auto()
-    VALUE_OR_END = auto()
-    KEY = auto()
-    KEY_OR_END = auto()
-    COLON = auto()
-    COMMA_OR_END = auto()
-
-
-# What is due after a token; the comma's row is that of arrays.
-_AFTER: dict[tuple[_Due, str], _Due] = {
-    (_Due.VALUE, "string"): _Due.COMMA_OR_END,
-    (_Due.VALUE, "other"): _Due.COMMA_OR_END,
-    (_Due.VALUE, "{"): _Due.KEY_OR_END,
-    (_Due.VALUE, "["): _Due.VALUE_OR_END,
-    (_Due.VALUE_OR_END, "string"): _Due.COMMA_OR_END,
-    (_Due.VALUE_OR_END, "other"): _Due.COMMA_OR_END,
-    (_Due.VALUE_OR_END, "{"): _Due.KEY_OR_END,
-    (_Due.VALUE_OR_END, "["): _Due.VALUE_OR_END,
-    (_Due.VALUE_OR_END, "]"): _Due.COMMA_OR_END,
-    (_Due.KEY, "string"): _Due.COLON,
-    (_Due.KEY_OR_END, "string"): _Due.COLON,
-    (_Due.KEY_OR_END, "}"): _Due.COMMA_OR_END,
-    (_Due.COLON, ":"): _Due.VALUE,
-    (_Due.COMMA_OR_END, ","): _Due.VALUE,
-    (_Due.COMMA_OR_END, "]"): _Due.COMMA_OR_END,
-    (_Due.COMMA_OR_END, "}"): _Due.COMMA_OR_END,
+# What may come after a token, by what was due before it: a table for each, of the tokens that may
+# come. The comma's row is that of arrays.
+_BEGINNINGS = {"string": "comma", "other": "comma", "{": "key or end", "[": "value or end"}
+_AFTER: dict[str, dict[str, str]] = {
+    "value": _BEGINNINGS,
+    "value or end": {**_BEGINNINGS, "]": "comma"},
+    "key": {"string": "colon"},
+    "key or end": {"string": "colon", "}": "comma"},
+    "colon": {":": "value"},
+    "comma": {",": "value", "]": "comma", "}": "comma"},
 }
 _PAIRS = {"]": "[", "}": "{"}
 
@@ -55,18 +35,19 @@ _PAIRS = {"]": "[", "}": "{"}
 def is_valid(work: Work, text: bytes) -> bool:
     """Say whether a text is one JSON value. Raises: TooMuch past STEPS_MAX."""
     open_: list[str] = []
-    due, at = _Due.VALUE, 0
+    due, at = "value", 0
     while at < len(text):
         token = _TOKEN.match(text, at)
-        if token is None or (due is _Due.COMMA_OR_END and not open_):
+        if token is None or (due == "comma" and not open_):
             return False
         work.see(token.end() - at)
         at = token.end()
-        sign = token["sign"].decode() if token["sign"] else str(token.lastgroup)
-        after = _AFTER.get((due, sign))
+        kind = token.lastgroup or ""
+        sign = chr(text[token.start(kind)]) if kind == "sign" else kind
+        after = _AFTER[due].get(sign)
         if after is None or (sign in _PAIRS and open_.pop() != _PAIRS[sign]):
             return False
         if sign in ("{", "["):
             open_.append(sign)
-        due = _Due.KEY if sign == "," and open_[-1] == "{" else after
-    return due is _Due.COMMA_OR_END and not open_
+        due = "key" if sign == "," and open_[-1] == "{" else after
+    return due == "comma" and not open_

@@ -20,19 +20,25 @@ class TooMuch(Exception):
 
 
 class Work:
-    """What the pieces of one evaluation share: the steps spent, and the steps of the path."""
+    """What the pieces of one evaluation share: the steps spent, and what was read of the path."""
 
-    __slots__ = ("_read", "spent")
+    __slots__ = ("_read", "spent", "steps_max")
 
-    def __init__(self) -> None:
+    def __init__(self, steps_max: int = STEPS_MAX) -> None:
         self.spent = 0
+        self.steps_max = steps_max
         self._read: dict[tuple[Callable[[bytes], Any], bytes], Any] = {}
 
+    @property
+    def left(self) -> int:
+        """How many steps may still be spent."""
+        return self.steps_max - self.spent
+
     def spend(self, steps: int = 1) -> None:
-        """Count work done. Raises: TooMuch past STEPS_MAX."""
+        """Count work done. Raises: TooMuch past the steps it may take."""
         self.spent += steps
-        if self.spent > STEPS_MAX:
-            raise TooMuch(f"the evaluation takes more than {STEPS_MAX} steps")
+        if self.spent > self.steps_max:
+            raise TooMuch(f"the evaluation takes more than {self.steps_max} steps")
 
     def see(self, size: int) -> None:
         """Count one token or text by its bytes. Raises: TooMuch past STEPS_MAX."""
