@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.delivery import commands, horizon, timers
+from chalicelib.delivery import commands, horizon, runs, timers
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.sweep import Swept, sweep_all
 from chalicelib.ports import Ports, Received, Settings
@@ -19,12 +19,14 @@ from chalicelib.store import definitions
 from chalicelib.store.definitions import Definition
 from chalicelib.triggers.batches import Messages
 from chalicelib.triggers.commands import on_commands
+from chalicelib.triggers.runs import on_runs
 from chalicelib.triggers.timers import on_timers
 from infra.template import VISIBILITY_S
 from tests.fakes.chance import SeededChance
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
+from tests.simulation import run_invariants
 from tests.simulation.bugs import reporting_bugs
 from tests.simulation.faults import Plan, Point
 from tests.simulation.invariants import check, unfinished
@@ -38,6 +40,7 @@ from tests.simulation.ports import (
     TrueClock,
     WatchedQueues,
 )
+from tests.simulation.run_ports import PlayedRunner, Says, StruckFirings, succeeds
 from tests.simulation.stage import Stage
 from tests.simulation.watch import Watch
 from tests.simulation.workers import Mapping
@@ -48,6 +51,7 @@ STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so 
 DRAIN_STRUCK_MS = 12_000  # then locks end and spare bells come back, and are struck too
 SETTLE_MS = 75 * 60_000  # after it healed, all must come to its end: a few visibilities of 900 s
 DRAIN_MS = 40 * 60_000  # then every message that is left must go
+RUN_FUNCTIONS = 4  # at a time: a pool of two, a firing and a trigger
 HORIZON_MS = horizon.HORIZON // timedelta(milliseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
@@ -67,11 +71,12 @@ class Scenario:
     Shapes: `act` brings the actors onto the stage, and for at most `struck_ms` calls are struck;
         `settle_ms` is how long it may take after that until every instance came to its end;
         `expect` yields what is wrong in the end, beside the invariants of every run; all of it
-        happens `under` a circumstance.
+        happens `under` a circumstance. Without a `diagram` it is about scheduled jobs, whose
+        attempts take `work_ms` and end as the scenario `says`.
     """
 
     name: str
-    diagram: str
+    diagram: str | None
     act: Callable[[Stage], None]
     edits: tuple[Edit, ...] = ()
     settings: Settings = field(default_factory=Settings)
@@ -79,6 +84,8 @@ class Scenario:
     settle_ms: int = SETTLE_MS
     expect: Callable[[Stage], Iterable[str]] = lambda _: ()
     under: Callable[[], AbstractContextManager[None]] = nullcontext
+    work_ms: int = 200
+    says: Says = succeeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,7 @@ def _play(scenario: Scenario, world: World) -> Outcome:
         finally:
             world.end()
     world.violations += check(stage)
+    world.violations += run_invariants.check(stage.inner, stage.watch.runs)
     world.violations += scenario.expect(stage)
     return Outcome(world.violations, world.calls, world.points, world.struck)
 
@@ -153,7 +161,8 @@ def _set(scenario: Scenario, world: World) -> Stage:
         memory.ensure(name)
     queues = WatchedQueues(world, memory, watch)
     struck = StruckTable(world, table, watch)
-    definitions.remember(struck, template.definition)
+    if template.definition is not None:
+        definitions.remember(struck, template.definition)
     ports = Ports(
         struck,
         StruckQueues(world, queues),
@@ -161,8 +170,12 @@ def _set(scenario: Scenario, world: World) -> Stage:
         StruckClock(world),
         SeededChance(world.plan.seed),
         scenario.settings,
+        firings=StruckFirings(world, queues, watch),
+        runner=PlayedRunner(world, watch.runs, scenario.work_ms, scenario.says),
     )
-    stage = Stage(world, ports, table, queues, Ledger(), watch, template.definition.key)
+    definition_key = 0 if template.definition is None else template.definition.key
+    stage = Stage(world, ports, table, queues, Ledger(), watch, definition_key)
+    stage.is_scheduling = scenario.diagram is None
     for mapping in _triggers(stage):
         world.spawn(f"mapping of {mapping.queue}", partial(mapping.pump, stage))
     return stage
@@ -170,12 +183,25 @@ def _set(scenario: Scenario, world: World) -> Stage:
 
 def _triggers(stage: Stage) -> list[Mapping]:
     """Return the mappings of our own functions; each runs more than once at a time."""
+    if stage.is_scheduling:
+        return [_runs_trigger(stage) for _ in range(RUN_FUNCTIONS)]
     serve = {timers.QUEUE: on_timers, commands.QUEUE: on_commands}
     return [
         Mapping(queue, partial(_serve, stage, function), VISIBILITY_S)
         for queue, function in serve.items()
         for _ in range(2)
     ]
+
+
+def _runs_trigger(stage: Stage) -> Mapping:
+    """Return the mapping of the function that runs jobs: one message at a time, for long."""
+    return Mapping(
+        runs.QUEUE,
+        partial(_serve, stage, on_runs),
+        runs.VISIBILITY // timedelta(seconds=1),
+        batch_max=1,
+        timeout_ms=runs.FUNCTION_TIMEOUT // _MS,
+    )
 
 
 def _serve(
@@ -192,13 +218,15 @@ class Template:
 
     table: LightTable
     queues: tuple[str, ...]
-    definition: Definition
+    definition: Definition | None
 
 
 @cache
-def _template(diagram: str, edits: tuple[Edit, ...], _under: object) -> Template:
+def _template(diagram: str | None, edits: tuple[Edit, ...], _under: object) -> Template:
     clock = ManualClock()
     table, queues = LightTable(), MemoryQueues(clock)
+    if diagram is None:
+        return Template(table, (), None)
     ports = Ports(table, queues, MemorySchedules(clock, queues), clock, SeededChance())
     xml = (DIAGRAMS / diagram).read_text()
     for old, new in edits:

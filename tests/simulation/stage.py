@@ -31,6 +31,7 @@ class Stage:
     watch: Watch
     definition_key: int
     clients: int = 0  # who have not yet asked for all they want
+    is_scheduling: bool = False  # of scheduled jobs: a message may still make a row
     is_over: bool = False  # the play is done: who waits for work goes home
 
     def client(self, name: str, act: Callable[[], None], after_ms: int = 0) -> None:
@@ -47,8 +48,12 @@ class Stage:
         self.world.spawn(name, live, max(0, after_ms + jitter_ms))
 
     def is_played(self) -> bool:
-        """Say whether all was asked for and every instance came to its end."""
-        return not (self.clients or self.world.echoes or self.watch.open_roots)
+        """Say whether all was asked for, and every instance and every row came to its end."""
+        watch = self.watch
+        is_open = (
+            watch.open_roots or watch.runs.open_rows or (self.is_scheduling and watch.messages)
+        )
+        return not (self.clients or self.world.echoes or is_open)
 
     def is_quiet(self) -> bool:
         """Say whether no message and no schedule is left."""

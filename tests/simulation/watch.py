@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
+from tests.simulation.run_watch import RunWatch
+
+SCHEDULED = "SJ#"  # what the partition of a scheduled job begins with
 
 
 class Subject(NamedTuple):
@@ -70,6 +73,7 @@ class Watch:
         self.caps: dict[str, int] = {}  # how many jobs a client may hold
         self.found_by: dict[object, Item | None] = {}  # by the latest single write of an actor
         self.jobs: dict[str, Item] = {}  # as they are, by sort key
+        self.runs = RunWatch(now_ms, complain)
 
     # --- messages ----------------------------------------------------------------------------
 
@@ -138,6 +142,9 @@ class Watch:
         if key.table == HISTORY:
             if before is not None and before != after:
                 self._complain(f"history {key.sk} of {key.pk} was written twice")
+            return
+        if key.pk.startswith(SCHEDULED):
+            self.runs.wrote(key, before, after)
             return
         match key.sk[:2]:
             case "R":

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from tests.simulation.scenarios import failing, flowing, handing_out, operating
+from tests.simulation.scenarios import (
+    failing,
+    flowing,
+    handing_out,
+    operating,
+    scheduling,
+)
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating)
+    for module in (flowing, handing_out, failing, operating, scheduling)
     for scenario in module.SCENARIOS
 }
 
