@@ -18,12 +18,16 @@ from typing import TYPE_CHECKING, Any
 from chalicelib import settings
 from chalicelib.delivery import horizon
 from chalicelib.logs import Answered
-from chalicelib.ports import HISTORY, LIVE, Ports, Settings
+from chalicelib.ports import HISTORY, LIVE, Alerts, Ports, Runner, Settings
 from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:
     from botocore.config import Config
 
+    from chalicelib.runners.client import Client
+    from chalicelib.runners.http import HttpRunner
+    from chalicelib.runners.references import Secrets
+    from chalicelib.runners.scripts import ScriptRunner
     from chalicelib.telemetry.journal import LinesAndMore
 
 CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
@@ -126,7 +130,52 @@ def _ports() -> Ports:
         chance=SystemChance(),
         settings=chosen,
         journal=journal(),
+        runner=_runner(chosen),
+        alerts=_alerts(chosen),
     )
+
+
+def _runner(chosen: Settings) -> Runner:
+    """Return who runs scheduled jobs; what a type of job needs is loaded by the first of it."""
+    from chalicelib.runners.runner import JobRunner  # noqa: PLC0415
+
+    @cache
+    def http() -> HttpRunner:
+        from chalicelib.runners.http import HttpRunner  # noqa: PLC0415
+
+        return HttpRunner(_http_client(chosen), _secrets())
+
+    @cache
+    def script() -> ScriptRunner:
+        from chalicelib.runners.scripts import ScriptRunner  # noqa: PLC0415
+
+        return ScriptRunner(chosen.scripts, os.environ)
+
+    return JobRunner(clock, http, script)
+
+
+def _alerts(chosen: Settings) -> Alerts:
+    """Return who is told of alarms."""
+    from chalicelib.runners.sinks import AlarmSinks  # noqa: PLC0415
+
+    make_http_client = partial(_http_client, chosen)
+    return AlarmSinks(make_http_client, client("sesv2"), _secrets(), chosen.alarm_sender)
+
+
+def _http_client(chosen: Settings) -> Client:
+    """Return the HTTP client behind the guard that an operator chose."""
+    from chalicelib.runners import addresses  # noqa: PLC0415
+    from chalicelib.runners.client import Client  # noqa: PLC0415
+
+    is_open = chosen.allow_private_addresses
+    return Client(addresses.refuse_nothing if is_open else addresses.why_refused)
+
+
+@cache
+def _secrets() -> Secrets:
+    from chalicelib.runners.secrets import AwsSecrets  # noqa: PLC0415
+
+    return AwsSecrets(client("ssm"), client("secretsmanager"), clock)
 
 
 def journal() -> LinesAndMore:

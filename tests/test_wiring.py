@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +15,12 @@ from chalicelib import wiring
 from chalicelib.engine.facts import TimerFired
 from chalicelib.engine.state import Timer
 from chalicelib.logs import Answered
+from chalicelib.runners.sinks import AlarmSinks
+from chalicelib.scheduler.definition import SCRIPT, HttpCall, ScriptCall
 from chalicelib.settings import BadSetting
 from chalicelib.telemetry.journal import LinesAndMore
 from chalicelib.wiring import LazyClient, SystemChance, SystemClock
+from tests.runners.definitions import JOB, PATIENCE, row
 
 ROOT = Path(__file__).parent.parent
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -86,6 +90,33 @@ def test_making_the_ports_makes_no_client(names: None) -> None:
     )
 
     assert "False" == done.stdout.strip()
+
+
+def test_a_job_is_run_as_the_operator_allows(names: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = replace(JOB, type=SCRIPT, script=ScriptCall("sh", "exit 0"))
+    inside = replace(JOB, http=HttpCall("http://127.0.0.1:1/"))
+
+    refused = [wiring.ports().runner.run(job, row(), PATIENCE) for job in (script, inside)]
+    monkeypatch.setenv("SCHEDULER_SCRIPTS", "true")
+    monkeypatch.setenv("SCHEDULER_ALLOW_PRIVATE_ADDRESSES", "true")
+    wiring._ports.cache_clear()
+    allowed = [wiring.ports().runner.run(job, row(), PATIENCE) for job in (script, inside)]
+
+    assert "SCHEDULER_SCRIPTS" in refused[0].error
+    assert "SCHEDULER_ALLOW_PRIVATE_ADDRESSES" in refused[1].error
+    assert ["", "could not connect to 127.0.0.1: Connection refused"] == [
+        attempt.error for attempt in allowed
+    ]
+
+
+def test_an_alarm_by_email_comes_from_the_operators_address(
+    names: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCHEDULER_ALARM_SENDER", "alarms@example.com")
+    alerts = wiring.ports().alerts
+
+    assert isinstance(alerts, AlarmSinks)
+    assert "alarms@example.com" == alerts.sender
 
 
 def test_the_clock_tells_whole_milliseconds_in_utc() -> None:
