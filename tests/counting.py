@@ -30,6 +30,18 @@ from chalicelib.store import quotas
 from chalicelib.store.table import TABLES
 
 HALF = Decimal("0.5")
+WRITE_UNIT_BYTES = 1024
+READ_UNIT_BYTES = 4096
+
+
+def write_units(size: int) -> int:
+    """Return the write units of one plain write of an item of that size; twice in a transaction."""
+    return max(1, -(-size // WRITE_UNIT_BYTES))
+
+
+def read_units(size: int) -> int:
+    """Return the read units of one consistent read of that many bytes, at least one."""
+    return max(1, -(-size // READ_UNIT_BYTES))
 
 
 @dataclass(slots=True)
@@ -89,7 +101,7 @@ class CountingTable:
     def query(self, query: Query) -> Page:
         page = self._inner.query(query)
         self._costs.requests += 1
-        units = Decimal(quotas.read_units(sum(map(quotas.size_of, page.items))))
+        units = Decimal(read_units(sum(map(quotas.size_of, page.items))))
         self._costs.read_units += units * HALF if query.index else units
         self._costs.index_queries += query.index is not None
         return page
@@ -104,13 +116,13 @@ class CountingTable:
     def _read(self, items: Sequence[Item | None], requests: int = 1) -> None:
         self._costs.requests += requests
         for item in items:
-            self._costs.read_units += quotas.read_units(quotas.size_of(item or {}))
+            self._costs.read_units += read_units(quotas.size_of(item or {}))
 
     def _charge(self, write: Write, before: Item | None, times: int) -> None:
         """Charge a write by the item it found and the one it left."""
         after = before if isinstance(write, Check) else self._inner.get(write.key)
         size = max(quotas.size_of(before or {}), quotas.size_of(after or {}))
-        self._costs.write_units += times * quotas.write_units(size)
+        self._costs.write_units += times * write_units(size)
         for index in TABLES[write.key.table].indexes:
             old, new = _entry(before, index.pk, index.sk), _entry(after, index.pk, index.sk)
             if old != new:

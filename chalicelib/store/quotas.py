@@ -1,6 +1,6 @@
-"""DynamoDB's limits and how it counts, so that both tables refuse alike and costs are known.
+"""DynamoDB's limits and how it counts bytes, so that both tables refuse alike.
 
-Source: DynamoDB Developer Guide, "Item sizes and formats", "Quotas", "Read/write capacity".
+Source: DynamoDB Developer Guide, "Item sizes and formats", "Quotas".
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from chalicelib.ports import Attribute, Check, ItemKey, Put, Update, Write
 ITEM_BYTES = 400 * 1024
 TRANSACTION_BYTES = 4 * 1024 * 1024
 TRANSACTION_WRITES = 100
-PAGE_BYTES = 1024 * 1024  # of one page of a query or scan
 BATCH_KEYS = 100  # of one BatchGetItem call
 NUMBER_MAX = 10**38  # below it every integer has at most 38 digits, so none is rounded
 PK_BYTES = 2048
 SK_BYTES = 1024
-
-WRITE_UNIT_BYTES = 1024
-READ_UNIT_BYTES = 4096
 
 
 def size_of(item: Mapping[str, Attribute]) -> int:
@@ -82,13 +78,3 @@ def check_transaction(writes: Sequence[Write]) -> None:
     total = sum(size_of(write.item) for write in writes if isinstance(write, Put))
     if total > TRANSACTION_BYTES:
         raise ValueError(f"expected at most {TRANSACTION_BYTES} bytes, found {total}")
-
-
-def write_units(size: int) -> int:
-    """Return the write units of one plain write of an item of that size; twice in a transaction."""
-    return max(1, -(-size // WRITE_UNIT_BYTES))
-
-
-def read_units(size: int) -> int:
-    """Return the read units of one consistent read of that many bytes, at least one."""
-    return max(1, -(-size // READ_UNIT_BYTES))

@@ -35,6 +35,7 @@ from chalicelib.ports import (
 from chalicelib.store import quotas
 from chalicelib.store.table import TABLES, Index
 
+PAGE_BYTES = 1024 * 1024  # of one page of a query or scan (DynamoDB quotas)
 TOKENS_KEPT = 10_000  # DynamoDB keeps them for ten minutes
 
 Entry = tuple[str, str, str]  # of an index: its sort key, then pk and sk of the item
@@ -52,7 +53,7 @@ class Partition:
 class MemoryTable:
     """Both tables in memory. What it takes and gives are copies, so nobody shares an item."""
 
-    def __init__(self, page_bytes: int = quotas.PAGE_BYTES) -> None:
+    def __init__(self, page_bytes: int = PAGE_BYTES) -> None:
         self._page_bytes = page_bytes
         self._lock = threading.RLock()
         self._partitions: dict[tuple[str, str], Partition] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Create a job if the task has one; else there is nothing to do but to go on."""
+    """Create the job of a task or a none event; without one there is nothing to do but go on."""
     if node.job is not None:
         jobs.create(draft, node, scope, key)
     elif node.inputs or node.outputs:

@@ -8,25 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import bpmn_errors, jobs, timers, tokens, variables
+from chalicelib.engine import bpmn_errors, timers, tokens, variables
 from chalicelib.engine.draft import Draft
+from chalicelib.engine.elements import activities
 from chalicelib.engine.state import ElementInstance, Purge, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
-
-
-def enter_plain(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Pass through a start event or a none throw event, or create a throw event's job."""
-    if node.job is not None:
-        jobs.create(draft, node, scope, key)
-    elif node.inputs or node.outputs:
-        local = variables.inputs_of(draft, node, scope)
-        tokens.complete(draft, node, scope, key, local, {})
-    else:
-        tokens.leave(draft, node, scope, key)
 
 
 def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -38,7 +28,7 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
         case EventType.ERROR:
             bpmn_errors.throw_from_end(draft, node, scope, key)
         case _:
-            enter_plain(draft, node, scope, key)
+            activities.enter_task(draft, node, scope, key)
 
 
 def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -66,9 +56,9 @@ def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 
 BEHAVIOURS = {
-    Kind.START_EVENT: enter_plain,
+    Kind.START_EVENT: activities.enter_task,
     Kind.END_EVENT: enter_end,
-    Kind.INTERMEDIATE_THROW_EVENT: enter_plain,
+    Kind.INTERMEDIATE_THROW_EVENT: activities.enter_task,
     Kind.INTERMEDIATE_CATCH_EVENT: enter_catch,
     Kind.BOUNDARY_EVENT: enter_boundary,
 }
