@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from chalicelib import json_text
@@ -41,6 +41,26 @@ def moment(body: JsonObject, name: str) -> datetime:
     except OverflowError as error:
         raise _refusal(
             f"expected {name} of a message body to be epoch milliseconds, found {number}"
+        ) from error
+
+
+def moment_or_text(body: JsonObject, name: str) -> datetime:
+    """Return a member that is epoch milliseconds, or a moment as EventBridge Scheduler writes it.
+
+    Shapes: the text is in UTC if it names no offset, such as 2022-03-22T18:59:43Z does.
+    Raises: Rejected(INVALID_ARGUMENT).
+    Source: EventBridge Scheduler User Guide, "Adding context attributes" (scheduled-time).
+    """
+    written = body.get(name)
+    if not isinstance(written, str):
+        return moment(body, name)
+    try:
+        read = datetime.fromisoformat(written)
+        return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise _refusal(
+            f"expected {name} of a message body to be a moment such as 2022-03-22T18:59:43Z, "
+            f"found {written[:50]!r}"
         ) from error
 
 

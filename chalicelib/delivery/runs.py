@@ -99,7 +99,7 @@ def from_text(text: str) -> RunsMessage:
         return Firing(
             bodies.text(body, "fire"),
             bodies.integer(body, "revision"),
-            bodies.moment(body, "due"),
+            bodies.moment_or_text(body, "due"),
         )
     if "again" in body:
         return Insurance(
