@@ -1,15 +1,40 @@
-"""One-time schedules on EventBridge Scheduler, which put a message into a queue and are gone."""
+"""Schedules on EventBridge Scheduler, which put a message into a queue when their time comes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from botocore.exceptions import ClientError
 
+from chalicelib.scheduler.schedules import Expression
+
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
+    from mypy_boto3_scheduler.type_defs import CreateScheduleInputTypeDef, GetScheduleOutputTypeDef
+
+PUTS_MAX = 5  # tries at one schedule that others make, change and remove at the same time
+NAMES_MAX = 100  # of one answer (ListSchedules)
+
+_CONFLICT, _MISSING = "ConflictException", "ResourceNotFoundException"
+
+
+class NotPlanned(Exception):
+    """A fault: others kept changing a schedule."""
+
+
+class Plan(NamedTuple):
+    """A schedule of any kind: when it fires, and what it sends to which queue.
+
+    Shapes: `start` is the first firing of a `rate(…)`, which fires at once without one.
+    """
+
+    name: str
+    when: Expression
+    queue: str
+    body: str
+    start: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +56,104 @@ class EventBridgeSchedules:
         Source: EventBridge Scheduler API, CreateSchedule; contracts/emulation.md section 3: UTC
             without a time zone, no placeholders in the input.
         """
+        when = Expression(f"at({at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})")
+        request = self._request(Plan(name, when, queue, body))
+        del request["ScheduleExpressionTimezone"]
+        self._create(request)
+
+    def put(self, plan: Plan) -> None:
+        """Make a schedule, or put it in place of the one of that name; an equal one stays.
+
+        Raises: NotPlanned.
+        """
+        request = self._request(plan)
+        for _ in range(PUTS_MAX):
+            if self._create(request):
+                return
+            present = self._get(plan.name)
+            if present is None:
+                continue  # it was removed, or has fired, meanwhile
+            if _is_equal(present, request) or self._update(request):
+                return
+        raise NotPlanned(f"expected to put schedule {plan.name}, it changed {PUTS_MAX} times")
+
+    def remove(self, name: str) -> None:
+        """Remove a schedule; one that is not there is removed already."""
         try:
-            self.client.create_schedule(
-                Name=name,
-                GroupName=self.group,
-                ScheduleExpression=f"at({at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})",
-                FlexibleTimeWindow={"Mode": "OFF"},
-                Target={"Arn": self._queue_arn(queue), "RoleArn": self.role_arn, "Input": body},
-                ActionAfterCompletion="DELETE",
-            )
+            self.client.delete_schedule(Name=name, GroupName=self.group)
         except ClientError as error:
-            if error.response.get("Error", {}).get("Code") != "ConflictException":
+            if _code(error) != _MISSING:
                 raise
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of schedules that begin so, at most NAMES_MAX."""
+        answer = self.client.list_schedules(
+            GroupName=self.group, NamePrefix=prefix, MaxResults=NAMES_MAX
+        )
+        return [each["Name"] for each in answer["Schedules"] if "Name" in each]
+
+    def _request(self, plan: Plan) -> CreateScheduleInputTypeDef:
+        request: CreateScheduleInputTypeDef = {
+            "Name": plan.name,
+            "GroupName": self.group,
+            "ScheduleExpression": plan.when.text,
+            "ScheduleExpressionTimezone": plan.when.timezone,
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "Target": {
+                "Arn": self._queue_arn(plan.queue),
+                "RoleArn": self.role_arn,
+                "Input": plan.body,
+            },
+            "ActionAfterCompletion": "DELETE",  # a recurring one never completes
+        }
+        if plan.start is not None:
+            request["StartDate"] = plan.start
+        return request
+
+    def _create(self, request: CreateScheduleInputTypeDef) -> bool:
+        """Return False if there is a schedule of that name."""
+        try:
+            self.client.create_schedule(**request)
+        except ClientError as error:
+            if _code(error) != _CONFLICT:
+                raise
+            return False
+        return True
+
+    def _update(self, request: CreateScheduleInputTypeDef) -> bool:
+        """Replace a schedule whole; return False if it is gone or being changed."""
+        try:
+            self.client.update_schedule(**request)
+        except ClientError as error:
+            if _code(error) not in (_CONFLICT, _MISSING):
+                raise
+            return False
+        return True
+
+    def _get(self, name: str) -> GetScheduleOutputTypeDef | None:
+        try:
+            return self.client.get_schedule(Name=name, GroupName=self.group)
+        except ClientError as error:
+            if _code(error) != _MISSING:
+                raise
+            return None
 
     def _queue_arn(self, queue: str) -> str:
         _, partition, _, _, account, _ = self.role_arn.split(":", 5)
         region = self.client.meta.region_name
         return f"arn:{partition}:sqs:{region}:{account}:{self.prefix}{queue}"
+
+
+def _is_equal(present: GetScheduleOutputTypeDef, wanted: CreateScheduleInputTypeDef) -> bool:
+    """Say whether a schedule fires and sends what is wanted; when it first did is past."""
+    found, target = present["Target"], wanted["Target"]
+    return (
+        present["ScheduleExpression"] == wanted["ScheduleExpression"]
+        and present["ScheduleExpressionTimezone"] == wanted.get("ScheduleExpressionTimezone")
+        and (found["Arn"], found["RoleArn"]) == (target["Arn"], target["RoleArn"])
+        and found.get("Input") == target.get("Input")
+    )
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))

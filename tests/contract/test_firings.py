@@ -1,0 +1,207 @@
+"""What every implementation of the firings does: in memory, recurring and planned on EventBridge.
+
+The emulated EventBridge puts nothing into a message and counts an interval from the schedule's own
+creation (contracts/emulation.md section 3), so recurring schedules are only tried with one-offs,
+and what AWS would put into their messages is put into them here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from chalicelib.delivery import firings, runs
+from chalicelib.delivery.firings import EventBridgeFirings, PlannedFirings
+from chalicelib.delivery.runs import Firing
+from chalicelib.delivery.scheduler import EventBridgeSchedules
+from chalicelib.delivery.sqs import SqsQueues
+from chalicelib.ports import Firings, Queues
+from chalicelib.scheduler.definition import Every, Once, ScheduledJob
+from chalicelib.wiring import SystemClock
+from tests.fakes.clock import ManualClock
+from tests.fakes.firings import MemoryFirings
+from tests.fakes.queues import MemoryQueues
+
+MINUTE_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One implementation, the queue it fires into, and how time passes for it."""
+
+    firings: Firings
+    queues: Queues
+    now: Callable[[], datetime]
+    wait: Callable[[float], None]
+
+    def second(self, later_s: int) -> datetime:
+        """Return a whole second that is at least so far away."""
+        now = self.now()
+        return now.replace(microsecond=0) + timedelta(seconds=later_s + (now.microsecond > 0))
+
+    def fired(self, due: datetime) -> list[Firing]:
+        """Return what has fired shortly after a moment; it would be due then."""
+        self.wait(max(0.0, (due - self.now()).total_seconds()))
+        written = f"{due:%Y-%m-%dT%H:%M:%SZ}"
+        bodies = [each.body for each in self.queues.receive(runs.QUEUE, 10, 30, wait_s=1)]
+        read = [runs.from_text(body.replace(firings.DUE, written)) for body in bodies]
+        return [each for each in read if isinstance(each, Firing)]
+
+
+def in_memory(*, recurs: bool) -> Bench:
+    clock = ManualClock()
+    queues = MemoryQueues(clock)
+    made = MemoryFirings(clock, queues, recurs=recurs)
+    return Bench(made, queues, clock.now, clock.move)
+
+
+def on_eventbridge(endpoint: str, *, recurs: bool) -> Bench:
+    def client(service: Any) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url=endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+
+    prefix = f"t{uuid4().hex[:8]}-"
+    scheduler = client("scheduler")
+    scheduler.create_schedule_group(Name=prefix.strip("-"))
+    role = "arn:aws:iam::000000000000:role/schedules"
+    schedules = EventBridgeSchedules(scheduler, prefix.strip("-"), role, prefix)
+    made = EventBridgeFirings(schedules) if recurs else PlannedFirings(schedules, SystemClock())
+    return Bench(made, SqsQueues(client("sqs"), prefix), lambda: datetime.now(UTC), time.sleep)
+
+
+@pytest.fixture(
+    params=[
+        "memory-recurring",
+        "memory-planned",
+        pytest.param("eventbridge-recurring", marks=pytest.mark.aws),
+        pytest.param("eventbridge-planned", marks=pytest.mark.aws),
+    ]
+)
+def bench(request: pytest.FixtureRequest) -> Bench:
+    where, _, how = request.param.partition("-")
+    recurs = how == "recurring"
+    if where == "memory":
+        made = in_memory(recurs=recurs)
+    else:
+        made = on_eventbridge(request.getfixturevalue("emulated_aws"), recurs=recurs)
+    made.queues.ensure(runs.QUEUE)
+    return made
+
+
+def job_at(due: datetime, **fields: Any) -> ScheduledJob:
+    """Return a job that runs once."""
+    created_at = due - timedelta(hours=1)
+    made = ScheduledJob(id=uuid4().hex, name="once", type="http", created_at=created_at)
+    return replace(made, schedule=Once(due), **fields)
+
+
+def test_a_job_fires_when_it_is_due_once_and_says_which_revision_was_planned(bench: Bench) -> None:
+    due = bench.second(3)
+    job = job_at(due, revision=7)
+
+    bench.firings.put(job, bench.now())
+
+    assert [] == bench.fired(bench.now())
+    assert [Firing(job.id, 7, due)] == bench.fired(due)
+    assert [] == bench.fired(due + timedelta(seconds=1))
+
+
+def test_a_job_that_is_put_twice_fires_once(bench: Bench) -> None:
+    due = bench.second(1)
+    job = job_at(due)
+
+    bench.firings.put(job, bench.now())
+    bench.firings.put(job, bench.now())
+
+    assert [Firing(job.id, 1, due)] == bench.fired(due)
+    assert [] == bench.fired(due + timedelta(seconds=1))
+
+
+def test_a_job_that_is_changed_fires_by_its_new_schedule_alone(bench: Bench) -> None:
+    first, second = bench.second(1), bench.second(3)
+    job = job_at(first)
+    changed = replace(job, schedule=Once(second), revision=2)
+
+    bench.firings.put(job, bench.now())
+    bench.firings.put(changed, bench.now())
+
+    assert [] == bench.fired(first)
+    assert [Firing(job.id, 2, second)] == bench.fired(second)
+
+
+def test_a_change_that_was_never_written_leaves_nothing_under_its_revision(bench: Bench) -> None:
+    first, second = bench.second(1), bench.second(3)
+    lost = job_at(first, revision=2)
+    written = replace(lost, schedule=Once(second))
+
+    bench.firings.put(lost, bench.now())
+    bench.firings.put(written, bench.now())
+
+    assert [] == bench.fired(first)
+    assert [Firing(written.id, 2, second)] == bench.fired(second)
+
+
+def test_a_job_that_is_removed_fires_no_more_and_can_be_put_again(bench: Bench) -> None:
+    due = bench.second(1)
+    job = job_at(due)
+    bench.firings.put(job, bench.now())
+
+    bench.firings.remove(job.id)
+    bench.firings.remove(job.id)
+
+    assert [] == bench.fired(due)
+    again = replace(job, schedule=Once(bench.second(1)), revision=2)
+    bench.firings.put(again, bench.now())
+    assert [2] == [each.revision for each in bench.fired(bench.second(1))]
+
+
+def test_a_job_without_firings_to_come_does_not_fire_by_what_it_fired_by_before(
+    bench: Bench,
+) -> None:
+    due = bench.second(1)
+    job = job_at(due)
+    bench.firings.put(job, bench.now())
+
+    bench.firings.put(replace(job, schedule=None, revision=2), bench.now())
+
+    assert [] == bench.fired(due)
+
+
+def test_removing_one_job_leaves_the_others(bench: Bench) -> None:
+    due = bench.second(1)
+    stays, goes = job_at(due), job_at(due)
+    bench.firings.put(stays, bench.now())
+    bench.firings.put(goes, bench.now())
+
+    bench.firings.remove(goes.id)
+
+    assert [stays.id] == [each.job_id for each in bench.fired(due)]
+
+
+def test_a_firing_that_goes_on_twice_is_followed_by_one(
+    bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    if "eventbridge-recurring" in request.node.name:
+        pytest.skip("the emulated Scheduler counts an interval from its own creation")
+    due = bench.second(1)
+    before = due - timedelta(milliseconds=MINUTE_MS)
+    job = replace(job_at(due), schedule=Every(MINUTE_MS), created_at=before)
+    bench.firings.put(job, bench.now())
+
+    bench.firings.goes_on(job, before)
+    bench.firings.goes_on(job, before)
+
+    assert [Firing(job.id, 1, due)] == bench.fired(due)
+    assert [] == bench.fired(due + timedelta(seconds=1))
