@@ -77,7 +77,11 @@ def with_pool_index(url: Url, index: int) -> Url:
 
 def resolved(base: Url, location: str) -> Url:
     """Return where a redirect leads. Raises: Unparseable."""
-    return parse(urljoin(f"{base.scheme}://{base.authority}{base.target}", location))
+    try:
+        joined = urljoin(f"{base.scheme}://{base.authority}{base.target}", location)
+    except ValueError as error:  # brackets without an IPv6 address
+        raise Unparseable("expected an IPv6 address in the brackets of the URL") from error
+    return parse(joined)
 
 
 def _host_and_port(place: str) -> tuple[str, int | None]:
