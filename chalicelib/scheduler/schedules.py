@@ -21,7 +21,6 @@ from chalicelib.scheduler import cron
 MINUTE_MS = 60_000
 INTERVAL_MAX_MS = 366 * 24 * 60 * MINUTE_MS
 YEARS_AHEAD = 41  # from one 29 February on a given weekday to the next, over a year 2100
-SET_BACK_MAX = timedelta(hours=3)  # no clock of our days is set back further at once
 ZONE_MAX = 50  # characters of a ScheduleExpressionTimezone: API reference, CreateSchedule
 
 _SECOND = timedelta(seconds=1)
@@ -173,7 +172,8 @@ def zone(name: str) -> ZoneInfo | None:
 def _firings_of_cron(schedule: Cron, after: datetime) -> Iterator[datetime]:
     times, place = cron.parse(schedule.expression), zone(schedule.timezone)
     assert place is not None
-    start = after.astimezone(place).replace(tzinfo=None) - SET_BACK_MAX
+    # Only the first of two equal local times fires, so what is later is later on the clock too.
+    start = after.astimezone(place).replace(tzinfo=None)
     for day in _days(times, start.date()):
         for hour in times.hours:
             for minute in times.minutes:

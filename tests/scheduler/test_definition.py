@@ -11,6 +11,10 @@ import pytest
 from chalicelib import json_text
 from chalicelib.scheduler import codec
 from chalicelib.scheduler.definition import (
+    COUNT_MAX,
+    DELAY_MAX_MS,
+    NAME_MAX,
+    TIMEOUT_MAX_MS,
     Alarm,
     Auth,
     Cron,
@@ -95,6 +99,12 @@ def test_what_can_be_judged_at_once_is_refused_with_its_field(
 def test_numbers_that_count_as_unset_are_not_refused() -> None:
     unset = Loop(True, "", -1, -1, 0), Retry(True, 0, Decimal(1), -1, -3)
     assert [] == refused(loop=unset[0], retry=unset[1])
+
+
+def test_numbers_at_their_limit_are_not_refused() -> None:
+    delay, count = DELAY_MAX_MS, COUNT_MAX
+    loop, retry = Loop(True, "a", delay, delay, count), Retry(True, delay, Decimal(2), delay, count)
+    assert [] == refused(loop=loop, retry=retry, timeout_ms=TIMEOUT_MAX_MS, name="x" * NAME_MAX)
 
 
 # --- what is warned of -----------------------------------------------------------------------

@@ -41,6 +41,7 @@ EXPRESSIONS = {
     "0 9 * * 5-7": "cron(0 9 ? * 1,6,7 *)",
     "0 9 * * */2": "cron(0 9 ? * 1,3,5,7 *)",
     "0 9 * * 0-7": "cron(0 9 * * ? *)",
+    "0 9-9,20-23 * * *": "cron(0 9,20-23 * * ? *)",
     "30 4 1,15 * *": "cron(30 4 1,15 * ? *)",
     "30 4 */2 * *": "cron(30 4 1/2 * ? *)",
     "30 4 31 * *": "cron(30 4 31 * ? *)",
@@ -53,7 +54,10 @@ EXPRESSIONS = {
     "0 12 * * fri#5": "cron(0 12 ? * 6#5 *)",
     "59 23 ? 12 *": "cron(59 23 * 12 ? *)",
 }
-WEEKDAY_NEAREST = {
+UNKNOWN_TO_THE_LIBRARY = {
+    "0 9 * * FRI-SUN": "cron(0 9 ? * 1,6,7 *)",
+    "0 9 * * SUN-SUN": "cron(0 9 ? * 1 *)",
+    "0 9 * * sun-tue": "cron(0 9 ? * 1-3 *)",
     "0 12 15W * *": "cron(0 12 15W * ? *)",
     "0 12 1W * *": "cron(0 12 1W * ? *)",
     "0 12 28w 2,8 *": "cron(0 12 28W 2,8 ? *)",
@@ -96,7 +100,9 @@ def test_a_year_of_firings_is_a_cron_librarys(expression: str) -> None:
     assert library
 
 
-@pytest.mark.parametrize(("expression", "translated"), (EXPRESSIONS | WEEKDAY_NEAREST).items())
+@pytest.mark.parametrize(
+    ("expression", "translated"), (EXPRESSIONS | UNKNOWN_TO_THE_LIBRARY).items()
+)
 def test_a_year_of_firings_is_what_the_translation_means(expression: str, translated: str) -> None:
     assert Expression(translated) == written(Cron(expression))
 
@@ -129,6 +135,11 @@ def test_a_year_in_a_zone_is_a_cron_librarys_but_for_the_days_of_change(
         return midnight.utcoffset() == (midnight + timedelta(days=1)).utcoffset()
 
     assert list(filter(is_plain, library)) == list(filter(is_plain, ours))
+
+
+def test_a_day_that_comes_once_in_decades_is_found() -> None:
+    due = datetime(2044, 2, 29, 9, tzinfo=UTC)
+    assert [due] == next_firings(Cron("0 9 * 2 1#5"), NEW_YEAR, 1, CREATED)
 
 
 def fields(low: int, high: int) -> st.SearchStrategy[str]:
