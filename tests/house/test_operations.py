@@ -1,27 +1,28 @@
-"""Every route under `/v1` is published, as what it does: docs/adr/0013."""
+"""Every route of a dialect is published, as what it does: docs/adr/0013."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from app import app
 from chalicelib.api.operation import Operation, camel_case, operation_of
-from chalicelib.api.zenbpm.document import PREFIX
+from tests.api.published import DOCUMENTS, prefix_of, published
 from tests.house.source import FUNCTION, Module, functions, modules
 from tests.house.test_routes import decorators
 
 READERS = {"query": "query", "json_body": "body", "optional_json_body": "body"}
 ROUTES = [
-    pytest.param(entry.view_function, method, path, id=f"{method} {path}")
+    (entry.view_function, method, path)
     for path, methods in app.routes.items()
     for method, entry in methods.items()
-    if path.startswith(f"{PREFIX}/")
+    if prefix_of(path)
 ]
-DIALECT = modules("chalicelib/api/zenbpm")
+DIALECT = modules("chalicelib/api/zenbpm", "chalicelib/api/scheduler")
 
 
 def misread(module: Module) -> Iterator[str]:
@@ -67,14 +68,14 @@ def _calls(function: FUNCTION, name: str) -> bool:
     return any(ast.unparse(func) == f"repeats.{name}" for func in called)
 
 
-@pytest.mark.parametrize(("view", "method", "path"), ROUTES)
+@pytest.mark.parametrize(("view", "method", "path"), ROUTES, ids=str)
 def test_a_route_is_published_under_the_name_of_its_function(
-    view: object, method: str, path: str
+    view: Callable[..., Any], method: str, path: str
 ) -> None:
-    operation = operation_of(view)  # type: ignore[arg-type]
+    operation = operation_of(view)
 
     assert isinstance(operation, Operation), "it wears no Operation"
-    name, told = view.__name__, view.__doc__ or ""  # type: ignore[attr-defined]
+    name, told = view.__name__, view.__doc__ or ""
     assert operation.id.lower() == camel_case(name).lower()
     assert operation.id == told.split(":")[0]
     assert operation.path.keys() <= set(re.findall(r"{(\w+)}", path))
@@ -96,11 +97,28 @@ def test_errors_are_worded_outside_of_what_is_published(module: Module) -> None:
     assert [] == [each for each in worn if each[-2:] != ["errors_as", "Operation"]]
 
 
-def test_no_two_routes_are_published_under_one_id() -> None:
-    found = [operation_of(param.values[0]) for param in ROUTES]  # type: ignore[arg-type]
-    ids = [each.id for each in found if each]
+@pytest.mark.parametrize("prefix", DOCUMENTS)
+def test_no_two_routes_of_a_dialect_are_published_under_one_id(prefix: str) -> None:
+    views = [view for view, _, path in ROUTES if prefix_of(path) == prefix]
+    ids = [operation.id for operation in map(operation_of, views) if operation]
 
-    assert len(ids) == len(set(ids))
+    assert len(views) == len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("prefix", DOCUMENTS)
+def test_a_document_has_every_route_of_its_dialect_and_no_other(prefix: str) -> None:
+    routes = {
+        (re.sub(r"{\w+}", "{}", path.removeprefix(prefix)), method.lower())
+        for _, method, path in ROUTES
+        if prefix_of(path) == prefix
+    }
+    told = {
+        (re.sub(r"{\w+}", "{}", path), method)
+        for path, methods in published(prefix)["paths"].items()
+        for method in methods
+    }
+
+    assert routes == told
 
 
 def test_a_route_that_reads_otherwise_is_found() -> None:
