@@ -62,6 +62,7 @@ def test_what_was_parsed_is_parsed_alike(start: str, rest: str) -> None:
 @given(TEXTS)
 @example("//[")
 @example("//[::1%25a]/")
+@example("/a\tb")
 def test_any_location_is_followed_or_refused(location: str) -> None:
     base = urls.parse("https://api.example.com/v1/x?y=1")
     try:
@@ -70,3 +71,4 @@ def test_any_location_is_followed_or_refused(location: str) -> None:
         return
 
     assert url.target.startswith("/")
+    assert "\t" not in location
