@@ -254,7 +254,7 @@ def warnings(job: ScheduledJob) -> list[str]:
 
     Source: Z63 to Z66 (its runs are cancelled) and Z94 (its lock goes stale meanwhile).
     """
-    return [*_warnings_of_call(job), *_warnings_of_lock(job)]
+    return [*_warnings_of_call(job), *_warnings_of_lock(job), *_warnings_of_schedule(job)]
 
 
 def _warnings_of_call(job: ScheduledJob) -> Iterator[str]:
@@ -286,6 +286,11 @@ def _warnings_of_lock(job: ScheduledJob) -> Iterator[str]:
                 f"{name} can reach {_minutes(wait)} minutes: the lock goes stale after "
                 f"{_minutes(STALE_AFTER)} without an attempt, and a firing may then run beside"
             )
+
+
+def _warnings_of_schedule(job: ScheduledJob) -> Iterator[str]:
+    if isinstance(job.schedule, Once) and job.schedule.at <= job.created_at:
+        yield "schedule.run_at is before the job was created; it will run only when triggered"
 
 
 def _minutes(span: timedelta) -> int:

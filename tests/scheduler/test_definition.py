@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -150,6 +151,12 @@ def test_what_can_never_succeed_is_stored_with_a_warning(
 def test_a_wait_of_more_than_an_hour_is_warned_of(changes: dict[str, Any], count: int) -> None:
     found = warnings(job(**changes))
     assert [True] * count == ["goes stale" in warning for warning in found]
+
+
+def test_a_one_off_that_is_past_when_it_is_made_is_warned_of() -> None:
+    past = job(schedule=Once(job().created_at))
+    assert ["schedule.run_at"] == [warning.split()[0] for warning in warnings(past)]
+    assert [] == warnings(job(schedule=Once(job().created_at + timedelta(seconds=1))))
 
 
 def test_a_sound_definition_has_no_warning() -> None:
