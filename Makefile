@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+MINUTES ?= 9
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
@@ -43,8 +44,8 @@ fix: setup ## mend format and what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-simulate: setup ## run the whole simulation and print the count
-	$(BIN)/python -m tests.simulation --all --jobs $(JOBS)
+simulate: setup ## run the whole simulation and print the count; with more pairs: MINUTES=60
+	$(BIN)/python -m tests.simulation --all --jobs $(JOBS) --minutes $(MINUTES)
 
 rules: setup ## print which rules of the contracts have a test
 	$(BIN)/python -m tests.rules.report

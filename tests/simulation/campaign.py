@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing import get_context
 
 from tests.simulation import mutations, runner
 from tests.simulation.runner import Failure, Tally
-from tests.simulation.scenarios import CORE, SCENARIOS
+from tests.simulation.scenarios import CORE, SCENARIOS, WHOLE
 
 SEEDS = 1_000  # of each scenario of CORE (design section 9)
 SEEDS_OF_OTHERS = 100
@@ -75,13 +76,9 @@ def seeds_tasks() -> list[Task]:
     ]
 
 
-def pairs_tasks() -> list[list[Task]]:
-    """Return the pairs of CORE, then those of the others, done as far as time allows."""
-    others = [name for name in SCENARIOS if name not in CORE]
-    return [
-        [Task("pairs", name, part) for part in range(PARTS) for name in names]
-        for names in (CORE, others)
-    ]
+def pairs_tasks(names: Iterable[str]) -> list[Task]:
+    """Return the pairs of some scenarios."""
+    return [Task("pairs", name, part) for part in range(PARTS) for name in names]
 
 
 def run_task(task: Task, seconds: float) -> tuple[Task, Tally]:
@@ -98,12 +95,14 @@ def run_task(task: Task, seconds: float) -> tuple[Task, Tally]:
 
 
 def run_all(jobs: int, seconds: float, say: Callable[[str], None]) -> bool:
-    """Run everything, the pairs until about so many seconds passed; say whether all held."""
+    """Run everything, pairs not of WHOLE until about so many seconds passed; say if all held."""
     count, end = Count(), time.monotonic() + seconds
+    others = [name for name in SCENARIOS if name not in WHOLE]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         are_noticed = mutations.run_all(pool, say)
-        for queue in (singles_tasks(), seeds_tasks(), *pairs_tasks()):
-            for task, tally in _spread(pool, jobs, queue, end):
+        whole = [singles_tasks(), seeds_tasks(), pairs_tasks(WHOLE)]
+        for queue in (*whole, pairs_tasks(others)):
+            for task, tally in _spread(pool, jobs, queue, inf if queue in whole else end):
                 count.add(task, tally)
                 for failure in tally.failures:
                     say(f"broken: {failure}")

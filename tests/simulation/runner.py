@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -113,6 +114,8 @@ def pairs(scenario: Scenario, part: int, parts: int, seconds: float) -> Tally:
 
 def _stride(tally: Tally, began: float, seconds: float, left: int) -> int:
     """Return which share of the runs that are left can be made in the time that is left."""
+    if math.isinf(seconds):
+        return 1
     spent = time.monotonic() - began
     rate = tally.runs / spent if tally.runs else RATE_GUESSED
     return max(1, -(-left // max(1, round(rate * max(0.0, seconds - spent)))))
