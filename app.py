@@ -13,7 +13,7 @@ from chalice.app import CloudWatchEvent, Rate, SQSEvent
 from chalicelib import logs, wiring
 from chalicelib.api import scheduler, zenbpm
 from chalicelib.api.gateway import Gateway, serve_the_rest
-from chalicelib.triggers import commands, timers
+from chalicelib.triggers import commands, runs, timers
 from chalicelib.triggers import sweep as sweeper
 
 logs.configure(wiring.operator_settings())  # settings that make no sense stop the start
@@ -37,6 +37,12 @@ def on_timers(event: SQSEvent) -> dict[str, Any]:
 def on_commands(event: SQSEvent) -> dict[str, Any]:
     """Do what instances owe to themselves and to others, and look through parts of a sweep."""
     return again(commands.on_commands(wiring.ports(), messages(event)))
+
+
+@app.on_sqs_message(queue="runs", batch_size=1)
+def on_runs(event: SQSEvent) -> dict[str, Any]:
+    """Fire scheduled jobs, and make the attempts of their runs."""
+    return again(runs.on_runs(wiring.ports(), messages(event)))
 
 
 @app.schedule(Rate(1, unit=Rate.HOURS))

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 from chalicelib import settings
 from chalicelib.delivery import horizon
 from chalicelib.logs import Answered
-from chalicelib.ports import HISTORY, LIVE, Alerts, Ports, Runner, Settings
+from chalicelib.ports import HISTORY, LIVE, Alerts, Firings, Ports, Runner, Settings
 from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:
     from botocore.config import Config
 
+    from chalicelib.delivery.scheduler import EventBridgeSchedules
     from chalicelib.runners.client import Client
     from chalicelib.runners.http import HttpRunner
     from chalicelib.runners.references import Secrets
@@ -34,6 +35,7 @@ CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
 READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
 FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
+FIRINGS = "HEADRACE_FIRINGS"  # "planned" where schedules know no zones; `headrace serve` sets it
 METRICS_DISABLED = "POWERTOOLS_METRICS_DISABLED"
 TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})  # as powertools reads its variables
 CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
@@ -114,25 +116,40 @@ def _ports() -> Ports:
     horizon.check_horizon()
     chosen = operator_settings()
     queue_prefix = named("HEADRACE_QUEUE_PREFIX")
+    schedules = EventBridgeSchedules(
+        client("scheduler"),
+        group=named("HEADRACE_SCHEDULE_GROUP"),
+        role_arn=named("HEADRACE_SCHEDULE_ROLE_ARN"),
+        prefix=queue_prefix,
+    )
     return Ports(
         table=DynamoTable(
             client("dynamodb"),
             {LIVE: named("HEADRACE_TABLE"), HISTORY: named("HEADRACE_HISTORY_TABLE")},
         ),
         queues=SqsQueues(client("sqs", LONG_POLL_READ_TIMEOUT_S), queue_prefix),
-        schedules=EventBridgeSchedules(
-            client("scheduler"),
-            group=named("HEADRACE_SCHEDULE_GROUP"),
-            role_arn=named("HEADRACE_SCHEDULE_ROLE_ARN"),
-            prefix=queue_prefix,
-        ),
+        schedules=schedules,
         clock=clock,
         chance=SystemChance(),
         settings=chosen,
         journal=journal(),
+        firings=_firings(schedules),
         runner=_runner(chosen),
         alerts=_alerts(chosen),
     )
+
+
+def _firings(schedules: EventBridgeSchedules) -> Firings:
+    """Return what fires scheduled jobs. Raises: BadSetting."""
+    from chalicelib.delivery import firings  # noqa: PLC0415
+
+    how = os.environ.get(FIRINGS, firings.RECURRING)
+    if how == firings.PLANNED:
+        return firings.PlannedFirings(schedules, clock)
+    if how == firings.RECURRING:
+        return firings.EventBridgeFirings(schedules)
+    expected = f"{firings.RECURRING} or {firings.PLANNED}"
+    raise BadSetting(f"expected {FIRINGS} to be {expected}, found {how[:50]!r}")
 
 
 def _runner(chosen: Settings) -> Runner:

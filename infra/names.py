@@ -6,11 +6,13 @@ Shapes: names hold CloudFormation's own placeholders, `${Stage}` and `${AWS::Reg
 
 from __future__ import annotations
 
-API, TIMERS, COMMANDS, SWEEP = "APIHandler", "OnTimers", "OnCommands", "Sweep"
+API, TIMERS, COMMANDS = "APIHandler", "OnTimers", "OnCommands"
+RUNS, SWEEP = "OnRuns", "Sweep"
 FUNCTION_NAMES = {
     API: "headrace-${Stage}-api",
     TIMERS: "headrace-${Stage}-timers",
     COMMANDS: "headrace-${Stage}-commands",
+    RUNS: "headrace-${Stage}-runs",
     SWEEP: "headrace-${Stage}-sweep",
 }
 API_STAGE = "api"  # of API Gateway; `.chalice/config.json` says the same
@@ -21,8 +23,11 @@ QUEUE_PREFIX = "headrace-${Stage}-"
 JOB_QUEUES = QUEUE_PREFIX + "j-*"
 TIMERS_QUEUE = QUEUE_PREFIX + "timers"
 COMMANDS_QUEUE = QUEUE_PREFIX + "commands"
+RUNS_QUEUE = QUEUE_PREFIX + "runs"
 DEAD = "-dead"
 SCHEDULE_GROUP = "headrace-${Stage}"
+JOB_SCHEDULES = SCHEDULE_GROUP + "/sj-*"  # those that fire scheduled jobs
+SECRETS = "headrace/${Stage}/*"  # what the calls of scheduled jobs may refer to
 SCHEDULE_ROLE = "headrace-${Stage}-${AWS::Region}-schedules"
 
 ENVIRONMENT = {

@@ -29,12 +29,22 @@ _CONSUME = (
     "sqs:GetQueueAttributes",
 )
 _SEND = ("sqs:SendMessage", "sqs:GetQueueUrl")
+_SCHEDULE = (
+    "scheduler:CreateSchedule",
+    "scheduler:GetSchedule",
+    "scheduler:UpdateSchedule",
+    "scheduler:DeleteSchedule",
+)
 _MAKE = ("sqs:CreateQueue", "sqs:GetQueueAttributes")
 
 
-def statements(function: str) -> list[Statement]:
-    """Return the policy statements of a function, by its name in the template."""
-    return [*_STATEMENTS[function](), _logs(function), _traces()]
+def statements(function: str, alarm_sender: str = "") -> list[Statement]:
+    """Return the policy statements of a function, by its name in the template.
+
+    Shapes: `alarm_sender` is the address that alarms are mailed from, empty for none.
+    """
+    mails = _mails(alarm_sender) if alarm_sender and function == names.RUNS else []
+    return [*_STATEMENTS[function](), *mails, _logs(function), _traces()]
 
 
 def _turns() -> list[Statement]:
@@ -44,15 +54,20 @@ def _turns() -> list[Statement]:
         _allow(_SEND, *_queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.COMMANDS_QUEUE)),
         _allow(_MAKE, *_queues(names.JOB_QUEUES)),  # of types that come from expressions
         {"Effect": "Allow", "Action": ["sqs:ListQueues"], "Resource": "*"},  # knows no narrower
-        _allow(
-            ("scheduler:CreateSchedule",), arn("scheduler", f"schedule/{names.SCHEDULE_GROUP}/*")
-        ),
-        _pass_schedule_role(),
+        *_one_time_schedules(),
+    ]
+
+
+def _scheduled_jobs() -> list[Statement]:
+    """What it needs to let a job fire, or fire no more, and to set its runs going."""
+    return [
+        _allow(_SEND, *_queues(names.RUNS_QUEUE)),
+        _allow(_SCHEDULE, arn("scheduler", f"schedule/{names.JOB_SCHEDULES}")),
     ]
 
 
 def _api() -> list[Statement]:
-    return [*_turns(), _allow(_CONSUME, *_queues(names.JOB_QUEUES))]
+    return [*_turns(), *_scheduled_jobs(), _allow(_CONSUME, *_queues(names.JOB_QUEUES))]
 
 
 def _timers() -> list[Statement]:
@@ -61,7 +76,29 @@ def _timers() -> list[Statement]:
 
 def _commands() -> list[Statement]:
     scan = _allow(("dynamodb:Scan",), arn("dynamodb", f"table/{names.LIVE_TABLE}"))
-    return [*_turns(), *_consumer(names.COMMANDS_QUEUE), scan]  # the sweep is done in parts here
+    # The sweep is done in parts here.
+    return [*_turns(), *_scheduled_jobs(), *_consumer(names.COMMANDS_QUEUE), scan]
+
+
+def _runs() -> list[Statement]:
+    """What attempts need: no turn of a process, but secrets that calls refer to."""
+    return [
+        _allow(_READ + _WRITE, *_tables()),
+        *_scheduled_jobs(),
+        *_one_time_schedules(),
+        *_consumer(names.RUNS_QUEUE),
+        _allow(("ssm:GetParameter",), arn("ssm", f"parameter/{names.SECRETS}")),
+        _allow(
+            ("secretsmanager:GetSecretValue",), arn("secretsmanager", f"secret:{names.SECRETS}")
+        ),
+    ]
+
+
+def _mails(sender: str) -> list[Statement]:
+    """Let alarms be mailed from one address, which SES knows by itself or by its domain."""
+    identities = (sender, sender.rpartition("@")[2])
+    statement = _allow(("ses:SendEmail",), *(arn("ses", f"identity/{each}") for each in identities))
+    return [{**statement, "Condition": {"StringEquals": {"ses:FromAddress": sender}}}]
 
 
 def _sweep() -> list[Statement]:
@@ -79,13 +116,15 @@ _STATEMENTS = {
     names.API: _api,
     names.TIMERS: _timers,
     names.COMMANDS: _commands,
+    names.RUNS: _runs,
     names.SWEEP: _sweep,
 }
 
 
 def schedule_statements() -> list[Statement]:
-    """Return what a one-time schedule may do when it fires: put its message into a queue."""
-    return [_allow(("sqs:SendMessage",), *_queues(names.JOB_QUEUES, names.TIMERS_QUEUE))]
+    """Return what a schedule may do when it fires: put its message into a queue."""
+    queues = _queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE)
+    return [_allow(("sqs:SendMessage",), *queues)]
 
 
 def trusted_by(service: str) -> dict[str, Any]:
@@ -106,6 +145,11 @@ def _tables() -> list[dict[str, str]]:
 
 def _queues(*queues: str) -> list[dict[str, str]]:
     return [arn("sqs", queue) for queue in queues]
+
+
+def _one_time_schedules() -> list[Statement]:
+    group = arn("scheduler", f"schedule/{names.SCHEDULE_GROUP}/*")
+    return [_allow(("scheduler:CreateSchedule",), group), _pass_schedule_role()]
 
 
 def _pass_schedule_role() -> Statement:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from chalicelib.delivery import runs
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
 from infra import names, policies
@@ -21,22 +22,28 @@ from infra import names, policies
 Json = dict[str, Any]
 
 FUNCTION_TIMEOUT_S = 30  # design section 4, "Time"
+TIMEOUTS_S = {names.RUNS: int(runs.FUNCTION_TIMEOUT.total_seconds())}  # of functions with others
 VISIBILITY_S = 90  # three times that: a message comes back only after its function is dead
+RUNS_VISIBILITY_S = int(runs.VISIBILITY.total_seconds())
 RETENTION_S = 1_209_600  # 14 days, SQS's longest
 RECEIVES_MAX = 1_000  # SQS's largest: receive counts decide nothing, age does (design section 4)
-BATCH = 10
-CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20}  # of each mapping; SQS allows 2 to 1,000
+BATCH = {names.TIMERS: 10, names.COMMANDS: 10, names.RUNS: 1}  # an attempt may take all the time
+# Of each mapping; SQS allows 2 to 1,000. As many attempts of scheduled jobs are made at a time.
+CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20, names.RUNS: 100}
 LOG_DAYS = 30
-SENDERS = (names.API, names.TIMERS, names.COMMANDS, names.SWEEP)
+SENDERS = tuple(names.FUNCTION_NAMES)
 
 
-def extension() -> Json:
-    """Return what is merged into Chalice's template."""
+def extension(alarm_sender: str = "") -> Json:
+    """Return what is merged into Chalice's template.
+
+    Shapes: `alarm_sender` is the address that alarms of scheduled jobs are mailed from.
+    """
     resources = {
         **_tables(),
         **_queues(),
         **_schedules(),
-        **_roles(),
+        **_roles(alarm_sender),
         **_log_groups(),
         **_alarms(),
         **{function: _function(function) for function in names.FUNCTION_NAMES},
@@ -117,17 +124,19 @@ def _queues() -> Json:
         "TimersQueue": _queue(names.TIMERS_QUEUE, dead="TimersDeadQueue"),
         "CommandsDeadQueue": _queue(names.COMMANDS_QUEUE + names.DEAD),
         "CommandsQueue": _queue(names.COMMANDS_QUEUE, dead="CommandsDeadQueue"),
+        "RunsDeadQueue": _queue(names.RUNS_QUEUE + names.DEAD),
+        "RunsQueue": _queue(names.RUNS_QUEUE, dead="RunsDeadQueue", hidden_s=RUNS_VISIBILITY_S),
     }
 
 
-def _queue(name: str, dead: str | None = None) -> Json:
+def _queue(name: str, dead: str | None = None, hidden_s: int = VISIBILITY_S) -> Json:
     properties: Json = {
         "QueueName": {"Fn::Sub": name},
         "MessageRetentionPeriod": RETENTION_S,
         "SqsManagedSseEnabled": True,
     }
     if dead:
-        properties["VisibilityTimeout"] = VISIBILITY_S
+        properties["VisibilityTimeout"] = hidden_s
         properties["RedrivePolicy"] = {
             "deadLetterTargetArn": {"Fn::GetAtt": [dead, "Arn"]},
             "maxReceiveCount": RECEIVES_MAX,
@@ -152,9 +161,9 @@ def _schedules() -> Json:
     }
 
 
-def _roles() -> Json:
+def _roles(alarm_sender: str) -> Json:
     return {
-        f"{function}Role": _role("lambda", policies.statements(function))
+        f"{function}Role": _role("lambda", policies.statements(function, alarm_sender))
         for function in names.FUNCTION_NAMES
     }
 
@@ -206,7 +215,7 @@ def _alarms() -> Json:
                 "TreatMissingData": "notBreaching",
             },
         }
-        for queue in ("TimersDeadQueue", "CommandsDeadQueue")
+        for queue in ("TimersDeadQueue", "CommandsDeadQueue", "RunsDeadQueue")
     }
 
 
@@ -215,7 +224,7 @@ def _function(function: str) -> Json:
     properties: Json = {
         "FunctionName": {"Fn::Sub": names.FUNCTION_NAMES[function]},
         "Role": {"Fn::GetAtt": [f"{function}Role", "Arn"]},
-        "Timeout": FUNCTION_TIMEOUT_S,
+        "Timeout": TIMEOUTS_S.get(function, FUNCTION_TIMEOUT_S),
         "Environment": {
             "Variables": {
                 variable: {"Fn::Sub": name} for variable, name in names.ENVIRONMENT.items()
@@ -229,7 +238,7 @@ def _function(function: str) -> Json:
         mapping = {
             # The same form as Chalice's, which it replaces.
             "Queue": {"Fn::Sub": f"${{{queue}.Arn}}"},
-            "BatchSize": BATCH,
+            "BatchSize": BATCH[function],
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
             "ScalingConfig": {"MaximumConcurrency": CONCURRENCY[function]},
         }
@@ -241,6 +250,7 @@ def _function(function: str) -> Json:
 _MAPPINGS = {
     names.TIMERS: ("OnTimersSqsEventSource", "TimersQueue"),
     names.COMMANDS: ("OnCommandsSqsEventSource", "CommandsQueue"),
+    names.RUNS: ("OnRunsSqsEventSource", "RunsQueue"),
 }
 
 

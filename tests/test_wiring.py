@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib import wiring
+from chalicelib.delivery.firings import EventBridgeFirings, PlannedFirings
 from chalicelib.engine.facts import TimerFired
 from chalicelib.engine.state import Timer
 from chalicelib.logs import Answered
@@ -63,6 +64,33 @@ def test_a_setting_that_makes_no_sense_stops_the_start(
     monkeypatch.setenv("JOBS_MAX_RETRIES", "many")
 
     with pytest.raises(BadSetting, match="JOBS_MAX_RETRIES"):
+        wiring.ports()
+
+
+@pytest.mark.parametrize(
+    ("variables", "made"),
+    [
+        ({}, EventBridgeFirings),
+        ({"HEADRACE_FIRINGS": "recurring"}, EventBridgeFirings),
+        ({"HEADRACE_FIRINGS": "planned"}, PlannedFirings),
+    ],
+)
+def test_jobs_are_fired_by_schedules_that_recur_unless_the_stage_has_to_plan_each(
+    names: None, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], made: type
+) -> None:
+    monkeypatch.delenv("HEADRACE_FIRINGS", raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+
+    assert isinstance(wiring.ports().firings, made)
+
+
+def test_a_way_of_firing_that_is_unknown_stops_the_start(
+    names: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADRACE_FIRINGS", "never")
+
+    with pytest.raises(BadSetting, match="HEADRACE_FIRINGS to be recurring or planned"):
         wiring.ports()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chalicelib.local import stack
 from chalicelib.local.client import Client
-from chalicelib.local.emulator import ACCOUNT, REGION, client_environment, set_environment
+from chalicelib.local.emulator import client_environment, set_environment
 from chalicelib.local.server import API_KEY, NOTE, Options, Server
 from infra import names
 
@@ -56,7 +56,7 @@ def use_local(state: Path) -> None:
 def use_emulated(endpoint: str) -> None:
     """Point this process at an emulated AWS that Headrace is deployed on."""
     set_environment(client_environment(endpoint))
-    set_environment(names.environment(stage=stack.STAGE, account=ACCOUNT, region=REGION))
+    set_environment(stack.environment())
 
 
 def use_stage(stage: str) -> None:

@@ -52,6 +52,9 @@ def client_environment(endpoint: str) -> dict[str, str]:
         "AWS_ENDPOINT_URL_DYNAMODB": "",
         "AWS_ENDPOINT_URL_SQS": "",
         "AWS_ENDPOINT_URL_SCHEDULER": "",
+        "AWS_ENDPOINT_URL_SSM": "",
+        "AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
+        "AWS_ENDPOINT_URL_SESV2": "",
     }
 
 

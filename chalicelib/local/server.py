@@ -24,9 +24,7 @@ from chalicelib import settings, wiring
 from chalicelib.local import snapshots, stack
 from chalicelib.local.checkpoints import Checkpointer, InUse, StateFolder
 from chalicelib.local.emulator import (
-    ACCOUNT,
     LOOPBACK,
-    REGION,
     Emulator,
     client_environment,
     set_environment,
@@ -211,7 +209,7 @@ def is_loopback(host: str) -> bool:
 def _environment(endpoint: str) -> dict[str, str]:
     return {
         **client_environment(endpoint),
-        **names.environment(stage=stack.STAGE, account=ACCOUNT, region=REGION),
+        **stack.environment(),
         "POWERTOOLS_LOG_LEVEL": os.environ.get("POWERTOOLS_LOG_LEVEL", "WARNING"),
     }
 

@@ -10,6 +10,9 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
+from chalicelib.delivery.firings import PLANNED
+from chalicelib.local.emulator import ACCOUNT, REGION
+from chalicelib.wiring import FIRINGS
 from infra import names, package
 from infra.deploy import Deployer
 
@@ -27,6 +30,12 @@ def build_template() -> dict[str, Any]:
     """Return the template, ready for an emulator that has no code of ours."""
     logging.getLogger("samtranslator").setLevel(logging.ERROR)  # it warns of unpublished metrics
     return package.build_template()
+
+
+def environment() -> dict[str, str]:
+    """Return what tells our code where the stack's parts are, and how jobs are fired here."""
+    named = names.environment(stage=STAGE, account=ACCOUNT, region=REGION)
+    return {**named, FIRINGS: PLANNED}
 
 
 def call_here(template: dict[str, Any], front: Front) -> None:

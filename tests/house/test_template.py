@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.delivery import horizon, sqs
+from chalicelib.delivery import horizon, runs, sqs
 from chalicelib.ports import HISTORY, LIVE
+from chalicelib.scheduler.definition import TIMEOUT_MAX_MS
 from chalicelib.store.table import TABLES
 from infra import names, policies, template
 
@@ -52,13 +53,35 @@ def test_a_function_that_sends_may_be_part_of_a_loop(function: str) -> None:
 @pytest.mark.parametrize("function", names.FUNCTION_NAMES)
 def test_a_function_ends_before_the_horizon_counts_on_it(function: str) -> None:
     timeout = timedelta(seconds=RESOURCES[function]["Properties"]["Timeout"])
-    assert timeout <= horizon.FUNCTION_TIMEOUT
+    # An attempt at a scheduled job takes its time between two commits, each promised anew.
+    longest = runs.FUNCTION_TIMEOUT if function == names.RUNS else horizon.FUNCTION_TIMEOUT
+    assert timeout <= longest
 
 
-@pytest.mark.parametrize("queue", ["TimersQueue", "CommandsQueue"])
-def test_a_message_comes_back_only_after_its_function_is_over(queue: str) -> None:
+@pytest.mark.parametrize(
+    ("queue", "longest"),
+    [
+        ("TimersQueue", horizon.FUNCTION_TIMEOUT),
+        ("CommandsQueue", horizon.FUNCTION_TIMEOUT),
+        ("RunsQueue", runs.FUNCTION_TIMEOUT),
+    ],
+)
+def test_a_message_comes_back_only_after_its_function_is_over(
+    queue: str, longest: timedelta
+) -> None:
     visibility = timedelta(seconds=RESOURCES[queue]["Properties"]["VisibilityTimeout"])
-    assert visibility > horizon.FUNCTION_TIMEOUT
+    assert visibility > longest
+
+
+def test_an_attempt_that_comes_back_is_of_an_executor_that_is_dead() -> None:
+    visibility = timedelta(seconds=RESOURCES["RunsQueue"]["Properties"]["VisibilityTimeout"])
+    timeout = timedelta(seconds=RESOURCES[names.RUNS]["Properties"]["Timeout"])
+    assert timeout < runs.DEAD_AFTER < visibility
+
+
+def test_the_longest_attempt_ends_before_its_function() -> None:
+    timeout = timedelta(seconds=RESOURCES[names.RUNS]["Properties"]["Timeout"])
+    assert timedelta(milliseconds=TIMEOUT_MAX_MS) + horizon.FUNCTION_TIMEOUT <= timeout
 
 
 def test_queues_keep_messages_as_long_as_job_queues_made_at_run_time() -> None:

@@ -63,7 +63,7 @@ def test_code_is_placed_in_every_function() -> None:
 
     placed = deploy.with_code(template, {"Bucket": "b", "Key": "k"})
 
-    for function in ("APIHandler", "OnTimers", "OnCommands", "Sweep"):
+    for function in ("APIHandler", "OnTimers", "OnCommands", "OnRuns", "Sweep"):
         assert {"Bucket": "b", "Key": "k"} == placed["Resources"][function]["Properties"]["CodeUri"]
         assert package.CODE == template["Resources"][function]["Properties"]["CodeUri"]
 
@@ -95,6 +95,30 @@ def test_what_the_configuration_sets_is_what_every_function_gets(
         properties = package.build_template()["Resources"][function]["Properties"]
         assert "7" == properties["Environment"]["Variables"]["JOBS_MAX_RETRIES"]
         assert "HEADRACE_TABLE" in properties["Environment"]["Variables"]
+
+
+def test_alarms_are_mailed_from_the_operators_address_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, SCHEDULER_ALARM_SENDER="alarms@example.com")
+    monkeypatch.setattr(package, "ROOT", tmp_path)
+
+    resources = package.build_template()["Resources"]
+
+    may_mail = {
+        function: statement
+        for function in names.FUNCTION_NAMES
+        for policy in resources[f"{function}Role"]["Properties"]["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "ses:SendEmail" in statement["Action"]
+    }
+    assert [names.RUNS] == list(may_mail)
+    assert {"StringEquals": {"ses:FromAddress": "alarms@example.com"}} == may_mail[names.RUNS][
+        "Condition"
+    ]
+    assert ["identity/alarms@example.com", "identity/example.com"] == [
+        identity["Fn::Sub"].rpartition(":")[2] for identity in may_mail[names.RUNS]["Resource"]
+    ]
 
 
 def test_a_setting_that_makes_no_sense_is_not_deployed(

@@ -69,13 +69,16 @@ def test_functions_that_send_may_be_part_of_a_loop(template: Json) -> None:
         assert ("Allow" if sends else None) == function["Properties"].get("RecursiveLoop"), name
 
 
-def test_every_function_ends_after_half_a_minute(template: Json) -> None:
-    for _, function in of_type(template, "AWS::Serverless::Function"):
-        assert 30 == function["Properties"]["Timeout"]
+def test_every_function_ends_after_half_a_minute_but_the_one_that_runs_jobs(
+    template: Json,
+) -> None:
+    for name, function in of_type(template, "AWS::Serverless::Function"):
+        assert (900 if name == names.RUNS else 30) == function["Properties"]["Timeout"]
 
 
 @pytest.mark.parametrize(
-    ("function", "queue"), [("OnTimers", "TimersQueue"), ("OnCommands", "CommandsQueue")]
+    ("function", "queue"),
+    [("OnTimers", "TimersQueue"), ("OnCommands", "CommandsQueue"), ("OnRuns", "RunsQueue")],
 )
 def test_a_queues_mapping_reports_each_failure_and_is_capped(
     template: Json, function: str, queue: str
@@ -89,9 +92,37 @@ def test_a_queues_mapping_reports_each_failure_and_is_capped(
     assert 2 <= event["Properties"]["ScalingConfig"]["MaximumConcurrency"] <= 1_000
 
 
-def test_a_message_stays_hidden_longer_than_its_function_runs(template: Json) -> None:
-    for queue in ("TimersQueue", "CommandsQueue"):
-        assert template["Resources"][queue]["Properties"]["VisibilityTimeout"] > 30
+def test_an_attempt_of_a_job_shares_its_function_with_no_other(template: Json) -> None:
+    (event,) = template["Resources"]["OnRuns"]["Properties"]["Events"].values()
+
+    assert 1 == event["Properties"]["BatchSize"]
+
+
+@pytest.mark.parametrize(
+    ("queue", "runs_s"), [("TimersQueue", 30), ("CommandsQueue", 30), ("RunsQueue", 900)]
+)
+def test_a_message_stays_hidden_longer_than_its_function_runs(
+    template: Json, queue: str, runs_s: int
+) -> None:
+    assert template["Resources"][queue]["Properties"]["VisibilityTimeout"] > runs_s
+
+
+@pytest.mark.parametrize("queue", ["TimersQueue", "CommandsQueue", "RunsQueue"])
+def test_what_faults_for_ever_is_parked_and_alarms(template: Json, queue: str) -> None:
+    dead = queue.replace("Queue", "DeadQueue")
+
+    redrive = template["Resources"][queue]["Properties"]["RedrivePolicy"]
+
+    assert {"Fn::GetAtt": [dead, "Arn"]} == redrive["deadLetterTargetArn"]
+    (watched,) = template["Resources"][f"{dead}Alarm"]["Properties"]["Dimensions"]
+    assert {"Fn::GetAtt": [dead, "QueueName"]} == watched["Value"]
+
+
+def test_schedules_may_send_to_all_queues_of_the_stage_that_take_messages_for_later() -> None:
+    (statement,) = policies.schedule_statements()
+
+    queues = [each["Fn::Sub"].rpartition(":")[2] for each in statement["Resource"]]
+    assert [names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE] == queues
 
 
 def test_the_sweep_runs_every_hour(template: Json) -> None:
@@ -142,6 +173,24 @@ def test_no_right_reaches_beyond_the_stage(function: str) -> None:
             for resource in statement["Resource"]:
                 told = json.dumps(resource)
                 assert "Stage" in told or "ScheduleRole" in told
+
+
+def test_only_what_runs_jobs_may_read_secrets_and_only_those_of_the_stage() -> None:
+    readers = {
+        function: resource["Fn::Sub"].rpartition(":")[2]
+        for function in names.FUNCTION_NAMES
+        for statement in policies.statements(function)
+        for resource in statement["Resource"]
+        if statement["Action"] == ["secretsmanager:GetSecretValue"]
+    }
+
+    assert {names.RUNS: "headrace/${Stage}/*"} == readers
+
+
+def test_no_function_may_mail_unless_an_operator_named_the_sender() -> None:
+    for function in names.FUNCTION_NAMES:
+        for statement in policies.statements(function):
+            assert "ses:SendEmail" not in statement["Action"]
 
 
 def test_no_function_may_delete_or_change_what_is_deployed() -> None:
