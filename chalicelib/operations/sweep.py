@@ -12,11 +12,11 @@ Whoever looks at everything can count it too: the journal is told how much is op
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from chalicelib.delivery import bells, commands, sweeps, timers
+from chalicelib.delivery import bells, commands, runs, sweeps, timers
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
 from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
@@ -29,6 +29,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import Instance, InstanceState, Job, JobState, Root, Timer
+from chalicelib.operations import run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.ports import Attribute, Item, Message, Ports
 from chalicelib.store import census, definitions, items, jobs, table
@@ -47,11 +48,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Swept:
-    """What a sweep did: jobs rung for, timers and agendas told; `mended` of them were lost."""
+    """What a sweep did: jobs rung for, the rest told; `mended` of them were lost.
+
+    Shapes: `runs` are rows of scheduled jobs, `schedules` what fires these.
+    """
 
     jobs: int = 0
     timers: int = 0
     agendas: int = 0
+    runs: int = 0
+    schedules: int = 0
     mended: int = 0
 
 
@@ -74,7 +80,12 @@ class Sweeper:
         now = self.ports.clock.now()
         waiting: list[Job] = []
         messages: list[Message] = []
+        overdue: list[Message] = []
         for item in page:
+            if str(item["pk"]).startswith(table.SCHEDULED_JOB):
+                overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
+                if self.everything:
+                    self.swept.schedules += run_sweep.fire_again(self.ports, item)
             if not _is_of_instance(item):
                 continue
             match str(item["sk"])[:2]:
@@ -84,12 +95,17 @@ class Sweeper:
                     messages += self._overdue_timers(item, now)
                 case table.ROOT:
                     self._continue_agenda(item, now)
-        if messages:
-            self.ports.queues.send(timers.QUEUE, messages)
-            self.swept.timers += len(messages)
-            self.swept.mended += 0 if self.everything else len(messages)
+        self.swept.timers += self._tell(timers.QUEUE, messages)
+        self.swept.runs += self._tell(runs.QUEUE, overdue)
         for first in range(0, len(waiting), CHUNK_MAX):
             self._ring(waiting[first : first + CHUNK_MAX])
+
+    def _tell(self, queue: str, messages: Sequence[Message]) -> int:
+        """Send again what must have been lost; return how many."""
+        if messages:
+            self.ports.queues.send(queue, messages)
+        self.swept.mended += 0 if self.everything else len(messages)
+        return len(messages)
 
     def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
         job = items.to_hot_job(item)
@@ -218,7 +234,10 @@ def sweep_all(ports: Ports) -> Swept:
 
 
 def ring_all(ports: Ports) -> Swept:
-    """Ring for every open job, tell every timer and every agenda, however young they are."""
+    """Ring for every open job, tell each timer, agenda and row, however young they are.
+
+    Scheduled jobs are made to fire by their schedules anew.
+    """
     sweeper = Sweeper(ports, everything=True)
     for page in _pages(ports):
         sweeper.look_at(page)

@@ -30,7 +30,7 @@ def read(store: Table, job_id: str) -> ScheduledJob | None:
     if not 0 < len(job_id) <= ID_MAX:
         return None
     item = store.get(table.scheduled_job_key(job_id))
-    return None if item is None else _job(item)
+    return None if item is None else to_job(item)
 
 
 def every(store: Table) -> list[ScheduledJob]:
@@ -38,7 +38,14 @@ def every(store: Table) -> list[ScheduledJob]:
     entries = reading.every(store, Query(LIVE, table.SCHEDULED_JOBS))
     places = [table.scheduled_job_key(str(entry["id"])) for entry in entries]
     found = store.get_many(places)
-    return [_job(found[place]) for place in places if place in found]
+    return [to_job(found[place]) for place in places if place in found]
+
+
+def to_job(item: Item) -> ScheduledJob:
+    """Read a definition's item."""
+    definition = json_text.loads(str(item["definition"]))
+    assert isinstance(definition, dict)
+    return codec.from_json(definition)
 
 
 def replace(store: Table, before: ScheduledJob, after: ScheduledJob) -> bool:
@@ -90,9 +97,3 @@ def _item(job: ScheduledJob) -> Item:
             f"scheduled job {job.name!r}: expected at most {ITEM_BYTES_MAX} bytes, found {size}"
         )
     return item
-
-
-def _job(item: Item) -> ScheduledJob:
-    definition = json_text.loads(str(item["definition"]))
-    assert isinstance(definition, dict)
-    return codec.from_json(definition)

@@ -240,6 +240,7 @@ def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
 # --- scheduled jobs ----------------------------------------------------------------------------
 
 SCHEDULED_JOBS = "SCHEDULED_JOBS"
+SCHEDULED_JOB = "SJ#"  # what the partition of one begins with
 JOB_DEFINITION = "D"
 POOL_LOCK = "L#"
 ROW = "W#"
@@ -249,7 +250,7 @@ INVOCATION = "V#"
 
 def scheduled_job_pk(job_id: str) -> str:
     """Return the partition of a scheduled job, in both tables."""
-    return f"SJ#{job_id}"
+    return f"{SCHEDULED_JOB}{job_id}"
 
 
 def scheduled_job_key(job_id: str) -> ItemKey:

@@ -14,10 +14,9 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
+from chalicelib.store.table import SCHEDULED_JOB
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
 from tests.simulation.run_watch import RunWatch
-
-SCHEDULED = "SJ#"  # what the partition of a scheduled job begins with
 
 
 class Subject(NamedTuple):
@@ -143,7 +142,7 @@ class Watch:
             if before is not None and before != after:
                 self._complain(f"history {key.sk} of {key.pk} was written twice")
             return
-        if key.pk.startswith(SCHEDULED):
+        if key.pk.startswith(SCHEDULED_JOB):
             self.runs.wrote(key, before, after)
             return
         match key.sk[:2]:

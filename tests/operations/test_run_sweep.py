@@ -1,0 +1,110 @@
+"""The sweeper finds rows of scheduled jobs whose message was lost, and the schedules of jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.delivery import runs
+from chalicelib.operations import scheduled_jobs, sweep
+from chalicelib.operations.runs import DIED
+from chalicelib.operations.sweep import Swept
+from chalicelib.scheduler.definition import Loop
+from tests.fakes.runner import remaining
+from tests.operations.scheduling import DAILY, LOOPING, Scheduling
+from tests.operations.watched import Crash, die, watched
+
+LOST_S = 21 * 60
+LATER = Loop(enabled=True, delay_ms=600_000)
+
+
+def test_a_row_is_told_again_when_its_message_must_be_lost() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    stage.fire(job)
+    stage.queues.lose(runs.QUEUE)
+
+    stage.clock.move(LOST_S)
+    assert Swept() == sweep.sweep_all(stage.ports)
+    stage.clock.move(1)
+    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    stage.pump()
+    assert (1, []) == (len(stage.runner.made), stage.locks(job))
+    assert Swept() == sweep.sweep_all(stage.ports)
+
+
+def test_a_continuation_is_told_again_too() -> None:
+    stage = Scheduling(remaining(1), remaining(0))
+    job = stage.create(schedule=DAILY, loop=LATER)
+    stage.fire(job)
+    stage.pump()
+    stage.queues.lose(runs.QUEUE)
+
+    stage.clock.move(600 + LOST_S + 1)
+    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    stage.pump()
+    assert (2, []) == (len(stage.runner.made), stage.locks(job))
+
+
+def test_an_executor_that_died_with_its_message_is_found() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    stage.fire(job)
+    ports, watch = watched(stage.ports)
+    watch.after["table.transact", 1] = die
+    with pytest.raises(Crash):
+        stage.pump(ports)
+    stage.queues.lose(runs.QUEUE)
+
+    stage.clock.move(LOST_S + 1)
+    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+
+    stage.pump()
+    assert [DIED] == [each.error for each in stage.history(job)]
+    assert [] == stage.locks(job)
+
+
+def test_rows_of_a_deleted_job_are_left_alone() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    stage.fire(job)
+    scheduled_jobs.delete_scheduled_job(stage.ports, job.id)
+    stage.queues.lose(runs.QUEUE)
+
+    stage.clock.move(LOST_S + 1)
+
+    assert Swept() == sweep.sweep_all(stage.ports)
+
+
+def test_all_rows_and_schedules_are_told_when_a_stage_starts_again() -> None:
+    stage = Scheduling(remaining(1), remaining(0))
+    job = stage.create(schedule=DAILY, loop=LATER, pool_count=2)
+    stage.create(enabled=False)
+    stage.fire(job)
+    stage.queues.lose(runs.QUEUE)
+    stage.firings.planned.clear()
+
+    assert Swept(runs=2, schedules=1) == sweep.ring_all(stage.ports)
+
+    assert [job.id] == list(stage.firings.planned)
+    stage.wait(601)
+    assert [] == stage.locks(job)
+
+
+def test_a_row_that_runs_is_told_for_when_its_executor_may_be_dead() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY, loop=LOOPING)
+    stage.fire(job)
+    ports, watch = watched(stage.ports)
+    watch.after["table.transact", 1] = die
+    with pytest.raises(Crash):
+        stage.pump(ports)
+    stage.queues.lose(runs.QUEUE)
+    sweep.ring_all(stage.ports)
+
+    stage.wait(890)
+    assert [] == stage.history(job)
+    stage.wait(30)
+
+    assert ([DIED], []) == ([each.error for each in stage.history(job)], stage.locks(job))
