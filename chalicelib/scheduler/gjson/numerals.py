@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 
-_DECIMAL = re.compile(rb"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_DIGITS = rb"[0-9]++(?:_[0-9]++)*+"
+_HEX = rb"[0-9a-fA-F]++(?:_[0-9a-fA-F]++)*+"
+_DECIMAL = re.compile(
+    rb"[+-]?(?:%b(?:\.(?:%b)?)?|\.%b)(?:[eE][+-]?%b)?" % (_DIGITS, _DIGITS, _DIGITS, _DIGITS)
+)
 _HEXADECIMAL = re.compile(
-    rb"[+-]?0[xX](?:[0-9a-fA-F]++(?:\.[0-9a-fA-F]*+)?|\.[0-9a-fA-F]++)[pP][+-]?[0-9]++"
+    rb"[+-]?0[xX](?:_?%b(?:\.(?:%b)?)?|\.%b)[pP][+-]?%b" % (_HEX, _HEX, _HEX, _DIGITS)
 )
 _INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 
@@ -20,7 +24,7 @@ def to_number(token: bytes) -> float:
         return float(token)
     if _HEXADECIMAL.fullmatch(token):
         try:
-            return float.fromhex(token.decode())
+            return float.fromhex(token.decode().replace("_", ""))
         except OverflowError:
             return float("-inf") if token.startswith(b"-") else float("inf")
     return 0.0

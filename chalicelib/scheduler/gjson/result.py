@@ -22,6 +22,10 @@ class Type(StrEnum):
     JSON = "JSON"  # an array or an object
 
 
+# However they are spelled: what begins with one of their letters is taken for them.
+_WORDS = {Type.NULL: b"", Type.FALSE: b"false", Type.TRUE: b"true"}
+
+
 class Result(NamedTuple):
     """What a path leads to.
 
@@ -60,10 +64,10 @@ class Result(NamedTuple):
         """The value as gjson shows it: strings without quotes, numbers without an exponent."""
         if self.type is Type.STRING:
             return self.string
+        if self.type in _WORDS:
+            return _WORDS[self.type]
         raw = self.raw
-        if self.type is Type.NULL:
-            return b""
-        if self.type is Type.NUMBER and not raw.removeprefix(b"-").isdigit():
+        if self.type is Type.NUMBER and raw.removeprefix(b"-").strip(b"0123456789"):
             return _plain(to_number(raw))
         return raw
 

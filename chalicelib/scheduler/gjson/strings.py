@@ -20,18 +20,22 @@ _ESCAPES = {
 }
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
 _NO_CHARACTER = "\ufffd".encode()
+_NO_CHARACTER_MASK = r"\\ufffd"
 
 # In the order in which they are masked, for the mask is masked first.
 _MASKS = {
-    b"\\": b"\\\\",
-    b'"': b'\\"',
-    b"\n": b"\\n",
-    b"\r": b"\\r",
-    b"\t": b"\\t",
+    "\\": "\\\\",
+    '"': '\\"',
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
     **{
-        bytes((code,)): b"\\u%04x" % code for code in (*range(32), *b"<>&") if code not in b"\n\r\t"
+        sign: f"\\u{ord(sign):04x}"
+        for sign in (*map(chr, range(32)), *"<>&\u2028\u2029")
+        if sign not in "\n\r\t"
     },
 }
+_NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as `surrogateescape` reads them
 
 
 def unescape(inner: bytes) -> bytes:
@@ -79,7 +83,7 @@ def _hex(inner: bytes, at: int) -> int:
 
 def quote(text: bytes) -> bytes:
     """Write a text as a JSON string; what is no UTF-8 is written as U+FFFD."""
-    masked = text.decode(errors="replace").encode()
+    masked = text.decode(errors="surrogateescape")
     for sign, mask in _MASKS.items():
         masked = masked.replace(sign, mask)
-    return b'"' + masked + b'"'
+    return f'"{_NO_TEXT.sub(_NO_CHARACTER_MASK, masked)}"'.encode()

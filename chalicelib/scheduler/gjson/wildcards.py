@@ -83,7 +83,7 @@ def _pieces(pattern: bytes) -> tuple[Piece, ...]:
         elif sign == "?":
             pieces[-1].append(_ANY)
         else:
-            at += sign == "\\"
-            pieces[-1].extend(shown[at : at + 1])
+            at += sign == "\\" and at + 1 < len(shown)
+            pieces[-1].append(shown[at])
         at += 1
     return tuple(map(tuple, pieces))

@@ -16,7 +16,7 @@ def remaining(token: str) -> bytes:
     return f'{{"result":{{"remaining":{token}}}}}'.encode()
 
 
-@pytest.mark.rule("Z4", "Z6", "Z7", "Z8")
+@pytest.mark.rule("Z3", "Z4", "Z6", "Z7", "Z8")
 @pytest.mark.parametrize(
     ("token", "type_", "number"),
     [
