@@ -29,6 +29,8 @@ DEAD_AFTER = FUNCTION_TIMEOUT + horizon.CLOCK_SKEW_MAX  # no executor lives long
 NAME_LENGTH = 40  # hexadecimal digits that name the schedule of a run message
 INSURANCE_S = 5  # by then a manual trigger has usually sent its runs
 INSURANCE_AGAIN_S = 15  # between its looks, until the horizon
+YOUNG = timedelta(seconds=10)  # an early message is: most commits come within milliseconds
+OLD_DELAY_S = 15  # of an early one that is not: whoever promised it has probably died
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,12 @@ def later(message: RunMessage | Firing, at: datetime) -> Later:
             text = json_text.dumps([job_id, run_id, str(pool_idx), str(iteration), str(attempt)])
             name = f"r-{sha256(text.encode()).hexdigest()[:NAME_LENGTH]}"
     return Later(name, at, to_text(message))
+
+
+def put_back_after_s(message: RunsMessage, now: datetime) -> int:
+    """Return how many seconds an early message waits before it is looked at again."""
+    sent = message.due if isinstance(message, Firing) else message.first_sent
+    return horizon.EARLY_DELAY_S if now - sent < YOUNG else OLD_DELAY_S
 
 
 # --- verdicts ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from chalicelib.delivery.runs import Firing, Insurance, RunMessage, RunsMessage
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
 from chalicelib.operations.firings import again, fire
 from chalicelib.operations.runs import run
-from chalicelib.ports import Ports
-from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+from chalicelib.ports import Message, Ports
+from chalicelib.triggers.batches import Messages, looks, serve_each
 
 
 def on_runs(ports: Ports, messages: Messages) -> list[str]:
@@ -37,7 +37,8 @@ def receive(ports: Ports, body: str) -> None:
                 continue
             case _ as never:
                 assert_never(never)
-    put_back(ports, runs.QUEUE, body)
+    after_s = runs.put_back_after_s(message, ports.clock.now())
+    ports.queues.send(runs.QUEUE, [Message(body, after_s)])
 
 
 def _serve(ports: Ports, message: RunsMessage) -> Verdict:
