@@ -40,6 +40,7 @@ class Scheduling:
         self.clock = ManualClock()
         self.table = MemoryTable()
         self.queues = MemoryQueues(self.clock)
+        self.schedules = MemorySchedules(self.clock, self.queues)
         self.firings = MemoryFirings(self.clock, self.queues, recurs=recurs)
         self.runner = ScriptedRunner(self.clock, *said)
         self.alerts = MemoryAlerts()
@@ -47,7 +48,7 @@ class Scheduling:
         self.ports = Ports(
             self.table,
             self.queues,
-            MemorySchedules(self.clock, self.queues),
+            self.schedules,
             self.clock,
             self.chance,
             Settings(),
