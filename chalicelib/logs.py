@@ -24,7 +24,10 @@ SERVICE = "headrace"
 PATH_MAX = 200  # characters of a path that a caller chose
 
 BODY_MAX = 2_000  # characters of a body that is logged
-UNTOLD = "variables"  # the member of a body that is never logged
+# The members of a body that are never logged: what workers send, and what may hold a secret.
+UNTOLD = frozenset(
+    {"variables", "auth", "url", "headers", "body", "script", "args", "env", "alarm"}
+)
 ERROR_STATUS = 400  # from here on an answer is an error
 
 
@@ -215,11 +218,11 @@ def _records(event: Any) -> Sequence[Any]:
 
 
 def _body(raw: bytes) -> str | None:
-    """Return a body as it may be logged: JSON without its variables, of others only the size."""
+    """Return a body as it may be logged: JSON without what is untold, of others only the size."""
     try:
         value = json_text.loads(raw)
     except ValueError:
         return f"{len(raw)} bytes" if raw else None
-    if isinstance(value, dict) and UNTOLD in value:
-        value = {**value, UNTOLD: "not logged"}
+    if isinstance(value, dict):
+        value = {**value, **dict.fromkeys(UNTOLD & value.keys(), "not logged")}
     return json_text.dumps(value)[:BODY_MAX]

@@ -195,7 +195,11 @@ class _Shapes:
 _PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
     Flag: lambda _: {"type": "boolean"},
     Whole: lambda kind: {"type": "integer", **_bounds(kind.minimum, kind.maximum)},
-    Number: lambda _: {"type": "number"},
+    Number: lambda kind: {
+        "type": "number",
+        "minimum": Decimal(kind.minimum),
+        "maximum": Decimal(kind.maximum),
+    },
     Choice: lambda kind: {"type": "string", "enum": list(kind.words)},
     Moment: lambda _: {"type": "string", "format": "date-time"},
     Period: lambda _: {"type": "string", "pattern": PERIOD, "examples": ["PT30S"]},

@@ -136,11 +136,18 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, kept digit for digit."""
+    """A number within bounds, kept digit for digit."""
+
+    minimum: int = -INT64_MAX
+    maximum: int = INT64_MAX
 
     def read(self, value: JsonValue) -> Decimal:
         if not isinstance(value, Decimal):
             raise Mismatch("value must be a number")
+        if value < self.minimum:
+            raise Mismatch(f"number must be at least {self.minimum}")
+        if value > self.maximum:
+            raise Mismatch(f"number must be at most {self.maximum}")
         return value
 
     def parse(self, text: str) -> Decimal:

@@ -92,6 +92,9 @@ def test_a_number_keeps_its_digits() -> None:
     for other in ('"1.5"', "true"):
         with pytest.raises(Mismatch, match="value must be a number"):
             Number().read(json_text.loads(other))
+    for far, words in (("1e6000", "at most 9"), ("-1e6000", "at least 1"), ("0.9", "at least 1")):
+        with pytest.raises(Mismatch, match=f"number must be {words}"):
+            Number(1, 9).read(json_text.loads(far))
 
 
 MEASURED = OneOf(

@@ -171,6 +171,7 @@ def _or_none(text: str) -> str | None:
 _TEXTS = MapOf(Text())
 _DELAY = Whole(maximum=DELAY_MAX_MS)  # a number that is too small counts as unset
 _COUNT = Whole(maximum=COUNT_MAX)
+_MULTIPLIER = Number(-1_000_000, 1_000_000)  # beyond it, one attempt reaches every maximum
 
 MEMBERS: Mapping[str, Member] = {
     "name": Member(Text(1, NAME_MAX), "name"),
@@ -194,7 +195,7 @@ MEMBERS: Mapping[str, Member] = {
     "loop_max_iterations": Member(_COUNT, "loop.max_iterations"),
     "retry_enabled": Member(Flag(), "retry.enabled"),
     "retry_base_delay_ms": Member(_DELAY, "retry.base_delay_ms"),
-    "retry_multiplier": Member(Number(), "retry.multiplier"),
+    "retry_multiplier": Member(_MULTIPLIER, "retry.multiplier"),
     "retry_max_delay_ms": Member(_DELAY, "retry.max_delay_ms"),
     "retry_max_attempts": Member(_COUNT, "retry.max_attempts"),
     "pool_count": Member(Whole(1, POOL_MAX), "pool_count"),
