@@ -82,6 +82,15 @@ class Client:
     def get(self, path: str) -> JsonObject:
         return self._call("GET", path)
 
+    def post(self, path: str, body: JsonObject | None = None) -> JsonObject:
+        return self._call("POST", path) if body is None else self._json("POST", path, body)
+
+    def patch(self, path: str, body: JsonObject) -> JsonObject:
+        return self._json("PATCH", path, body)
+
+    def delete(self, path: str) -> JsonObject:
+        return self._call("DELETE", path)
+
     def _json(self, method: str, path: str, body: JsonObject) -> JsonObject:
         return self._call(method, path, json_text.dumps(body).encode(), "application/json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from chalicelib.local import attach
 from chalicelib.local.client import Client
+from chalicelib.local.server import NOTE
 from infra.package import ROOT
 
 READY = re.compile(r"Headrace is ready at (http://\S+)\n")
@@ -26,6 +29,11 @@ class Served:
     def __init__(self, process: subprocess.Popen[str], url: str) -> None:
         self.process = process
         self.client = Client(url)
+
+    def aws_endpoint(self, folder: Path) -> str:
+        """Return where its emulated AWS listens, of a server whose state is kept in a folder."""
+        note = json.loads((folder / attach.STATE / NOTE).read_text())
+        return str(note["aws_endpoint"])
 
     def end(self, number: int = signal.SIGTERM) -> float:
         """Ask it to end; return how long it took. Raises: TimeoutExpired."""
