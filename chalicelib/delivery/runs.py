@@ -20,6 +20,7 @@ from chalicelib.json_text import JsonObject
 from chalicelib.ports import Message, Ports
 from chalicelib.scheduler.definition import ScheduledJob
 from chalicelib.scheduler.rows import Row, RowState
+from chalicelib.scheduler.schedules import next_firings
 from chalicelib.store.moments import to_ms
 
 QUEUE = "runs"
@@ -164,10 +165,13 @@ def put_back_after_s(message: RunsMessage, now: datetime) -> int:
 
 
 def judge_firing(message: Firing, job: ScheduledJob | None, now: datetime) -> Verdict:
-    """Say what a received firing is; of a revision that is still to be committed it is early."""
+    """Say what a received firing is; of a revision that is still to be committed it is early.
+
+    One of an older revision is live if the job, as it is now, was due then too.
+    """
     if job is None or job.revision < message.revision:
         return Spare() if horizon.is_over(message.due, now) else Early()
-    if job.revision > message.revision or not fires(job):
+    if not fires(job) or not (job.revision == message.revision or was_due(job, message.due)):
         return Spare()
     return LiveDue() if message.due <= now else LiveLater(message.due)
 
@@ -175,6 +179,14 @@ def judge_firing(message: Firing, job: ScheduledJob | None, now: datetime) -> Ve
 def fires(job: ScheduledJob) -> bool:
     """Say whether a job has firings to come."""
     return job.enabled and not job.is_done and job.schedule is not None
+
+
+def was_due(job: ScheduledJob, moment: datetime) -> bool:
+    """Say whether a job, as it is now, fires at a moment; of whole seconds, as all firings are."""
+    if job.schedule is None:
+        return False
+    second_before = moment - timedelta(seconds=1)
+    return next_firings(job.schedule, second_before, 1, job.created_at) == [moment]
 
 
 def judge_run(

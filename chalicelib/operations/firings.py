@@ -51,7 +51,8 @@ def fire(ports: Ports, message: Firing) -> Verdict:
         if isinstance(verdict, Spare):
             _put_right(ports, message.job_id)
     elif isinstance(verdict, LiveDue):
-        ports.firings.goes_on(job, message.due)
+        if job.revision == message.revision:  # else the newer one has a chain of its own
+            ports.firings.goes_on(job, message.due)
         runs.send(ports, _started(ports, job, message.due, now))
     elif isinstance(verdict, Spare):
         runs.send(ports, _left_over(ports, message.job_id, message.due))

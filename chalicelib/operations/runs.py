@@ -136,8 +136,7 @@ def _done(job: ScheduledJob, row: Row) -> Put | None:
     """Return the write that marks a one-off as done: its own firing has run (Z30)."""
     if not isinstance(job.schedule, Once) or job.is_done:
         return None
-    second_before = job.schedule.at - timedelta(seconds=1)
-    own = next_firings(job.schedule, second_before, 1, job.created_at)
+    own = next_firings(job.schedule, job.schedule.at - timedelta(seconds=1), 1, job.created_at)
     if row.run_id not in map(run_id_of, own):
         return None
     done = replace(job, is_done=True, revision=job.revision + 1)

@@ -208,6 +208,20 @@ def test_a_firing_of_an_older_revision_is_spare() -> None:
     assert [] == stage.rows(job, stage.fire(job))
 
 
+def test_a_firing_of_an_older_revision_is_live_if_the_job_was_due_then_too() -> None:
+    stage = Scheduling(recurs=False)
+    job = stage.create(schedule=Every(60_000))
+    stage.clock.move(60)
+    changed = stage.change(job, name="drains")
+    planned = dict(stage.firings.planned)
+
+    stage.pump()
+
+    assert ["20260302T090100Z"] == [made.run_id for made in stage.runner.made]
+    assert planned == stage.firings.planned
+    assert changed.revision == planned[job.id].job.revision
+
+
 def test_a_firing_of_a_revision_still_to_be_written_waits_for_it() -> None:
     stage = Scheduling()
     job = stage.create()

@@ -1,8 +1,9 @@
 """Guard mutation: take away one condition, or one ordering, and the simulation must notice.
 
-Every clause of `store/conditions.py` is taken out in turn, and so is each ordering that design
-section 9 names. Where two clauses guard the same thing, each alone may go unnoticed; such a one is
-in COVERED with the reason and with what it is taken out together with, and then it must be noticed.
+Every clause of `store/conditions.py` and `store/run_conditions.py` is taken out in turn, and so is
+each ordering that design section 9 names. Where two clauses guard the same thing, each alone may go
+unnoticed; such a one is in COVERED with the reason and with what it is taken out together with, and
+then it must be noticed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from functools import partial
 
 from chalicelib.engine.guards import Guard
 from chalicelib.store.conditions import GUARDS
-from tests.simulation import mutants
+from chalicelib.store.run_conditions import RUN_GUARDS, RunGuard
+from tests.simulation import mutants, run_mutations
 from tests.simulation.runner import Failure, first_failure
 from tests.simulation.scenarios import SCENARIOS
 
@@ -31,7 +33,7 @@ class Mutation:
     scenarios: tuple[str, ...]
 
 
-Named = tuple[Guard, str]  # a clause
+Named = tuple[Guard | RunGuard, str]  # a clause
 
 TURN_VERSION: Named = (Guard.TURN, "version as read")
 
@@ -93,6 +95,7 @@ COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
         "what raises the ring of a job that is held takes its owner away",
         ((Guard.RELEASE, "owner as read"), (Guard.RELEASE, "delivery_token as read")),
     ),
+    **run_mutations.COVERED,
 }
 
 # Clauses that nothing can break as things are, with the reason.
@@ -107,9 +110,10 @@ IDLE: dict[Named, str] = {
     ),
     (Guard.CLAIM, "kind as read"): "the kind of a job never changes",
     (Guard.CLAIM, "type as read"): "the type of a job never changes",
+    **run_mutations.IDLE,
 }
 
-NOTICED_BY: dict[Guard, tuple[str, ...]] = {
+NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.TURN: ("parallel-join", "cancel-and-complete"),
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
@@ -129,7 +133,16 @@ NOTICED_BY: dict[Guard, tuple[str, ...]] = {
     Guard.START_MARK: ("started-once", "failed-once"),
     Guard.REQUEST: ("asked-again",),
     Guard.CLIENT_CAP: ("capped",),
+    **run_mutations.NOTICED_BY,
 }
+
+
+def clauses() -> dict[Guard | RunGuard, list[str]]:
+    """Return the names of the clauses of each guard, of both tables."""
+    names: dict[Guard | RunGuard, list[str]] = {}
+    names |= {guard: [clause.name for clause in rule] for guard, rule in GUARDS.items()}
+    names |= {guard: [clause.name for clause in rule] for guard, rule in RUN_GUARDS.items()}
+    return names
 
 
 def clause_mutations() -> list[Mutation]:
@@ -140,23 +153,27 @@ def clause_mutations() -> list[Mutation]:
             partial(_without, taken),
             NOTICED_BY.get(guard, ("sequence", "failure-and-lapse")),
         )
-        for guard, rule in GUARDS.items()
-        for clause in rule
-        if (guard, clause.name) not in IDLE
-        for taken in [((guard, clause.name), *COVERED.get((guard, clause.name), ("", ()))[1])]
+        for guard, names in clauses().items()
+        for clause in names
+        if (guard, clause) not in IDLE
+        for taken in [((guard, clause), *COVERED.get((guard, clause), ("", ()))[1])]
     ]
 
 
 @contextmanager
 def _without(taken: tuple[Named, ...]) -> Iterator[None]:
-    """Take clauses out of the table of guards while this lasts."""
-    whole = dict(GUARDS)
+    """Take clauses out of the tables of guards while this lasts."""
+    whole, whole_of_runs = dict(GUARDS), dict(RUN_GUARDS)
     for guard, name in taken:
-        GUARDS[guard] = tuple(clause for clause in GUARDS[guard] if clause.name != name)
+        if isinstance(guard, RunGuard):
+            RUN_GUARDS[guard] = tuple(each for each in RUN_GUARDS[guard] if each.name != name)
+        else:
+            GUARDS[guard] = tuple(each for each in GUARDS[guard] if each.name != name)
     try:
         yield
     finally:
         GUARDS.update(whole)
+        RUN_GUARDS.update(whole_of_runs)
 
 
 def ordering_mutations() -> list[Mutation]:
@@ -184,6 +201,7 @@ def ordering_mutations() -> list[Mutation]:
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
+        *(Mutation(*each) for each in run_mutations.ORDERINGS),
     ]
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from chalicelib.delivery import runs
 from chalicelib.delivery.runs import Firing
 from chalicelib.ports import Message
-from chalicelib.scheduler.definition import ScheduledJob
+from chalicelib.scheduler.definition import ScheduledJob, Sink
 from chalicelib.scheduler.rows import Attempt, Outcome, Row
 from chalicelib.scheduler.schedules import next_firings
 from chalicelib.store.moments import to_ms
@@ -83,6 +83,18 @@ class StruckFirings:
         body = self.planned.pop(job_id, None)
         if body is not None:
             self.watch.fired(body)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedAlerts:
+    """Counts how often an alarm of the only job went off: in one window once."""
+
+    runs: RunWatch
+
+    def send(self, sink: Sink, text: str) -> None:
+        self.runs.alerts += 1
+        if self.runs.alerts > 1:
+            self.runs.complain(f"an alarm went off {self.runs.alerts} times: {text}")
 
 
 @dataclass(frozen=True, slots=True)

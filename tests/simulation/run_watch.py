@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
 
+from greenlet import getcurrent
+
 from chalicelib.ports import Item, ItemKey
 from chalicelib.scheduler.definition import ScheduledJob
 from chalicelib.scheduler.overlap import STALE_AFTER
@@ -58,6 +60,9 @@ class RunWatch:
     deleted: set[str] = field(default_factory=set)  # partitions of jobs that are gone
     at_work: list[Row] = field(default_factory=list)
     triggered: list[list[int]] = field(default_factory=list)
+    unlocked: set[str] = field(default_factory=set)  # runs whose lock an operator removed
+    alerts: int = 0
+    _latest_row: tuple[object, int] | None = None  # who wrote a row last, and when
 
     def wrote(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
         """Check one write that took effect."""
@@ -65,7 +70,11 @@ class RunWatch:
             self._wrote_row(key, before, after)
         elif key.sk.startswith(table.POOL_LOCK):
             self._wrote_lock(key, before, after)
-        elif key.sk == table.JOB_DEFINITION and after is None:
+        elif key.sk == table.JOB_DEFINITION and after is not None:
+            was = 0 if before is None else number(before, "revision")
+            if number(after, "revision") != was + 1:
+                self.complain(f"{key.pk} went from revision {was} to {number(after, 'revision')}")
+        elif key.sk == table.JOB_DEFINITION:
             self.deleted.add(key.pk)  # what is queued for it finds nothing
             for place in [each for each in self.open_rows if each.pk == key.pk]:
                 del self.open_rows[place]
@@ -75,6 +84,7 @@ class RunWatch:
             self.complain(f"row {key.sk} was deleted")
             return
         row = to_row(after)
+        self._latest_row = (getcurrent(), self.now_ms())
         if before is not None:
             for wrong in _wrong_changes(to_row(before), row):
                 self.complain(f"row {key.sk} {wrong}")
@@ -91,7 +101,13 @@ class RunWatch:
             (p.pk, r.run_id, r.pool_idx) == (key.pk, run, index) for p, r in self.open_rows.items()
         )
         age_ms = self.now_ms() - number(before, "refreshed_at")
-        if is_open and after is not None and age_ms < STALE_MS - SKEW_TOLERATED_MS:
+        if not is_open:
+            return
+        if after is None and self._latest_row == (getcurrent(), self.now_ms()):
+            self.complain(f"lock {key.sk} of {run} was released by another run")
+        elif after is None:
+            self.unlocked.add(run)
+        elif age_ms < STALE_MS - SKEW_TOLERATED_MS:
             self.complain(f"lock {key.sk} of {run} was taken after {age_ms} ms")
 
     @contextmanager
@@ -100,7 +116,11 @@ class RunWatch:
         if due_ms > self.now_ms() + SKEW_TOLERATED_MS:
             self.complain(f"{row} was run {due_ms - self.now_ms()} ms before its time")
         index = (row.job_id, row.pool_idx)
-        beside = [each for each in self.at_work if (each.job_id, each.pool_idx) == index]
+        beside = [
+            each
+            for each in self.at_work
+            if (each.job_id, each.pool_idx) == index and each.run_id not in self.unlocked
+        ]
         if beside and job.is_locking:
             self.complain(f"{row} ran beside {beside}")
         key = AttemptKey(row.job_id, row.run_id, row.pool_idx, row.iteration, row.attempt)

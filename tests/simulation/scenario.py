@@ -40,7 +40,7 @@ from tests.simulation.ports import (
     TrueClock,
     WatchedQueues,
 )
-from tests.simulation.run_ports import PlayedRunner, Says, StruckFirings, succeeds
+from tests.simulation.run_ports import CountedAlerts, PlayedRunner, Says, StruckFirings, succeeds
 from tests.simulation.stage import Stage
 from tests.simulation.watch import Watch
 from tests.simulation.workers import Mapping
@@ -172,6 +172,7 @@ def _set(scenario: Scenario, world: World) -> Stage:
         scenario.settings,
         firings=StruckFirings(world, queues, watch),
         runner=PlayedRunner(world, watch.runs, scenario.work_ms, scenario.says),
+        alerts=CountedAlerts(watch.runs),
     )
     definition_key = 0 if template.definition is None else template.definition.key
     stage = Stage(world, ports, table, queues, Ledger(), watch, definition_key)

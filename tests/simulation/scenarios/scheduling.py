@@ -13,6 +13,7 @@ from chalicelib.errors import Rejected
 from chalicelib.operations import firings, scheduled_jobs
 from chalicelib.ports import Message
 from chalicelib.scheduler.definition import (
+    Alarm,
     Every,
     Loop,
     Once,
@@ -20,6 +21,7 @@ from chalicelib.scheduler.definition import (
     Retry,
     Schedule,
     ScheduledJob,
+    Watch,
 )
 from chalicelib.scheduler.rows import Outcome, Row, run_id_of
 from chalicelib.store import scheduled_jobs as definitions
@@ -205,6 +207,13 @@ def _edited(stage: Stage) -> None:
     change(stage, job, 3_300, name="drains")
 
 
+def _paused(stage: Stage) -> None:
+    """A job is paused just after it fired: what has begun goes on."""
+    job = store(stage, replace(DRAFT, loop=TWO_SECONDS))
+    fire(stage, job)
+    change(stage, job, 300, enabled=False)
+
+
 def _deleted(stage: Stage) -> None:
     """A job is deleted in the middle of its loop."""
     job = store(stage, replace(DRAFT, loop=TWO_SECONDS, retry=QUICK_RETRY))
@@ -218,6 +227,25 @@ def _deleted(stage: Stage) -> None:
             stage.ledger.refused.append(refused.message)
 
     stage.client("client", act, 3_000)
+
+
+def _unlocked(stage: Stage) -> None:
+    """An operator unlocks an index at work; another run takes it and keeps it to its end."""
+    job = store(stage)
+    fire(stage, job)
+    fire(stage, job, 2_000)
+    fire(stage, job, 4_000)
+
+    def act() -> None:
+        stage.repeat("unlock", partial(firings.unlock, stage.ports, job.id, 0))
+
+    stage.client("operator", act, 1_000)
+
+
+def _alarmed(stage: Stage) -> None:
+    """Two members of a pool fail at once, and one failure is enough for the alarm."""
+    alarm = Alarm(Watch.FAILURES, 1, 24 * 60 * MINUTE_MS)
+    fire(stage, store(stage, replace(DRAFT, pool_count=2, alarm=alarm)))
 
 
 SCENARIOS = (
@@ -238,6 +266,9 @@ SCENARIOS = (
     Scenario("one-off", None, _one_off, expect=_one_off_is_done),
     Scenario("chained", None, _chained),
     Scenario("side-by-side", None, _side_by_side, says=drains(1)),
-    Scenario("edited-at-its-end", None, _edited, says=drains(1)),
+    Scenario("edited-at-its-end", None, _edited, says=drains(1), expect=_one_off_is_done),
+    Scenario("paused", None, _paused, says=drains(1)),
+    Scenario("unlocked", None, _unlocked, work_ms=3_000),
+    Scenario("alarmed", None, _alarmed, says=fails),
     Scenario("deleted-in-a-loop", None, _deleted, says=fails_first),
 )
