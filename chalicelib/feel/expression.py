@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from chalicelib.feel import builtins
-from chalicelib.feel.compiler import compile_tree
+from chalicelib.feel.compiler import Compiled, compile_tree
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.limits import CACHE_MAX, CACHED_TEXT_MAX
@@ -26,22 +26,25 @@ class Expression:
     """A FEEL expression that can be evaluated any number of times; immutable.
 
     Shapes: `text` is the text it was parsed from, `names` the free variable names it may read;
-        inside of a filter these include names that an item may have instead.
+        inside of a filter these include names that an item may have instead; `introduced` the
+        names of more than one word that it gives to parts of its value, or to its own variables.
     """
 
-    __slots__ = ("_closure", "_size", "names", "text")
+    __slots__ = ("_closure", "_size", "introduced", "names", "text")
 
     text: str
     names: frozenset[str]
+    introduced: tuple[str, ...]
     _closure: Closure
     _size: int
 
-    def __init__(self, text: str, closure: Closure, size: int, names: frozenset[str]) -> None:
+    def __init__(self, text: str, compiled: Compiled, introduced: tuple[str, ...] = ()) -> None:
         put = object.__setattr__
         put(self, "text", text)
-        put(self, "names", names)
-        put(self, "_closure", closure)
-        put(self, "_size", size)
+        put(self, "names", compiled.names)
+        put(self, "introduced", introduced)
+        put(self, "_closure", compiled.closure)
+        put(self, "_size", compiled.size)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse: expressions are shared by all who parsed the same text."""
@@ -76,6 +79,22 @@ class Expression:
         except ArithmeticError as error:
             run.warn(WarningType.INVALID_TYPE, f"a number is out of range: {error}")
             return None
+
+    def within(self, run: Evaluation, variables: Mapping[str, Any]) -> Value:
+        """Give the value as a part of an evaluation that is under way and has its limits.
+
+        Raises: FeelError as `evaluate`; RecursionError, which the whole evaluation has to tell.
+        """
+        outside = run.slots, run.variables
+        run.slots = [None] * self._size if self._size else _NO_SLOTS
+        run.variables = variables
+        try:
+            return self._closure(run)
+        except ArithmeticError as error:
+            run.warn(WarningType.INVALID_TYPE, f"a number is out of range: {error}")
+            return None
+        finally:
+            run.slots, run.variables = outside
 
 
 def parse(text: str, *, profile: Profile = Profile.ZEEBE, names: Iterable[str] = ()) -> Expression:
@@ -122,6 +141,6 @@ def _compile(text: str, profile: Profile, names: Names, *, is_tests: bool) -> Ex
     try:
         parser = Parser(text, profile, names.trie, builtins.TRIE)
         node = parser.unary_tests() if is_tests else parser.whole()
-        return Expression(text, *compile_tree(node, profile))
+        return Expression(text, compile_tree(node, profile, names.types), tuple(parser.introduced))
     except RecursionError:
         raise FeelSyntaxError("expected less deep nesting", text, 0) from None

@@ -9,7 +9,11 @@ Source: DMN 1.5 section 10.3.1.2 (rule 27 and the notes on names).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chalicelib.feel.types import FeelType
 
 # What a name may begin and go on with (grammar rules 28 to 31), by what it may not: signs of ASCII
 # and Latin-1, and white space. Signs further up are let through; none of them means anything else
@@ -30,12 +34,18 @@ class Names:
 
     Made once by whoever parses many expressions in one scope; the parser also takes any
     iterable of names.
+
+    Shapes: `types` are those that a model defines, by their names, for `instance of` and the
+        parameters of functions.
     """
 
-    __slots__ = ("_names", "trie")
+    __slots__ = ("_names", "trie", "types")
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
+    def __init__(
+        self, names: Iterable[str] = (), types: Mapping[str, FeelType] | None = None
+    ) -> None:
         self.trie: Trie = {}
+        self.types: Mapping[str, FeelType] = types or {}
         self._names = tuple(names)
         for name in self._names:
             add(self.trie, name)

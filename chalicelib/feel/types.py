@@ -5,9 +5,14 @@ Source: DMN 1.5 sections 10.3.2.9 (conformance) and 10.3.2.9.4 (conversions).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
+from chalicelib.feel.temporal import Date, DateAndTime
 from chalicelib.feel.values import Function, Kind, Range, Value, kind_of
+
+if TYPE_CHECKING:
+    from chalicelib.feel.evaluation import Evaluation
 
 
 class FeelType(NamedTuple):
@@ -15,12 +20,13 @@ class FeelType(NamedTuple):
 
     Shapes: `name` is a kind's word, `Any`, or a name of the model; `of` holds the element type of
         a list or range, a function's parameter types and last its result; `entries` the entry
-        types of a context.
+        types of a context; `allows` tells which of its values a model allows.
     """
 
     name: str
     of: tuple[FeelType, ...] = ()
     entries: tuple[tuple[str, FeelType], ...] = ()
+    allows: Callable[[Evaluation, Value], bool] | None = None
 
 
 ANY = "Any"
@@ -61,43 +67,63 @@ def is_known(wanted: FeelType) -> bool:
     )
 
 
-def is_instance(value: Value, wanted: FeelType) -> bool:
+def resolve(wanted: FeelType, types: Mapping[str, FeelType]) -> FeelType:
+    """Put the types that a model defines in the place of their names."""
+    if not types:
+        return wanted
+    if wanted.name in types:
+        return types[wanted.name]
+    return wanted._replace(
+        of=tuple(resolve(part, types) for part in wanted.of),
+        entries=tuple((key, resolve(part, types)) for key, part in wanted.entries),
+    )
+
+
+def is_instance(run: Evaluation, value: Value, wanted: FeelType) -> bool:
     """Tell whether a value is of a type; null is of none but `Null`, and not of `Any`."""
     if wanted.name == ANY:
-        return value is not None
-    if kind_of(value) != wanted.name:
-        return False
-    if wanted.entries:
-        return all(key in value and conforms(value[key], entry) for key, entry in wanted.entries)
-    return not wanted.of or _holds(value, wanted)
+        fits = value is not None
+    else:
+        fits = kind_of(value) == wanted.name and _holds(run, value, wanted)
+    return fits and (wanted.allows is None or wanted.allows(run, value))
 
 
-def conforms(value: Value, wanted: FeelType) -> bool:
+def conforms(run: Evaluation, value: Value, wanted: FeelType) -> bool:
     """Tell whether a value may stand where the type is asked: it is of it, or null."""
-    return value is None or not is_known(wanted) or is_instance(value, wanted)
+    return value is None or not is_known(wanted) or is_instance(run, value, wanted)
 
 
-def coerce(value: Value, wanted: FeelType | None) -> tuple[bool, Value]:
-    """Fit a value to a type: as it is, taken out of a list of one, or put into one.
+def coerce(run: Evaluation, value: Value, wanted: FeelType | None) -> tuple[bool, Value]:
+    """Fit a value to a type: as it is, taken out of a list of one, put into one, or a date as
+    its first moment, in UTC.
 
     Returns: whether it fits, and the value that does.
     Source: DMN 1.5 section 10.3.2.9.4.
     """
-    if wanted is None or conforms(value, wanted):
+    if wanted is None or conforms(run, value, wanted):
         return True, value
-    if type(value) is list and len(value) == 1 and conforms(value[0], wanted):
+    if type(value) is list and len(value) == 1 and conforms(run, value[0], wanted):
         return True, value[0]
-    if wanted.name == Kind.LIST and type(value) is not list and conforms([value], wanted):
+    if wanted.name == Kind.LIST and type(value) is not list and conforms(run, [value], wanted):
         return True, [value]
+    if wanted.name == Kind.DATE_AND_TIME and type(value) is Date:
+        return True, DateAndTime(value, 0, 0)
     return False, None
 
 
-def _holds(value: Value, wanted: FeelType) -> bool:
-    """Tell whether what is inside of a list, range or function is of the types asked."""
+def _holds(run: Evaluation, value: Value, wanted: FeelType) -> bool:
+    """Tell whether what is inside of a list, context, range or function is of the types asked."""
+    if wanted.entries:
+        return all(
+            key in value and conforms(run, value[key], entry) for key, entry in wanted.entries
+        )
+    if not wanted.of:
+        return True
     inside = wanted.of[0]
     if type(value) is list:
-        return all(conforms(item, inside) for item in value)
+        run.spend(1 + len(value) // 8)
+        return all(conforms(run, item, inside) for item in value)
     if type(value) is Range:
-        return conforms(value.start, inside) and conforms(value.end, inside)
+        return conforms(run, value.start, inside) and conforms(run, value.end, inside)
     # Only the number of parameters can be told: a function does not say its types.
-    return isinstance(value, Function) and len(value.parameters) == len(wanted.of) - 1
+    return isinstance(value, Function) and value.takes(len(wanted.of) - 1)

@@ -54,6 +54,10 @@ class Function:
         self.name = name
         self.parameters = tuple(parameters)
 
+    def takes(self, count: int) -> bool:
+        """Tell whether it may be called with so many arguments."""
+        return len(self.parameters) == count
+
     def invoke(
         self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
     ) -> Value:

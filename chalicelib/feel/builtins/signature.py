@@ -94,6 +94,10 @@ class BuiltinFunction(Function):
         """Call it as a value, as `sort(list, before)` may do."""
         return self.apply(run, self.plans(len(arguments), names), list(arguments), 0)
 
+    def takes(self, count: int) -> bool:
+        """Tell whether any row may be called with so many arguments."""
+        return bool(self.plans(count, None))
+
     def plans(self, count: int, names: Sequence[str] | None) -> list[Plan]:
         """Tell which rows so many arguments, or arguments of such names, could be for."""
         plans = (_plan(row, count, names) for row in self.rows)

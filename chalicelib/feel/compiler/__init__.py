@@ -7,7 +7,9 @@ function a call means.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import getcontext, setcontext
+from typing import NamedTuple
 
 from chalicelib.feel import tree
 from chalicelib.feel.compiler import access, calls, forms, iteration, operators
@@ -15,6 +17,7 @@ from chalicelib.feel.compiler.scope import Builder, Scope, Unit
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.numbers import CONTEXT
 from chalicelib.feel.profile import Profile
+from chalicelib.feel.types import FeelType
 from chalicelib.feel.values import Value
 
 _BUILDERS: dict[type, Builder] = {
@@ -42,16 +45,23 @@ _BUILDERS: dict[type, Builder] = {
 }
 
 
-def compile_tree(node: tree.Node, profile: Profile) -> tuple[Closure, int, frozenset[str]]:
-    """Compile a whole expression.
+class Compiled(NamedTuple):
+    """What an expression is compiled to: its closure, its slots and the free names it reads."""
 
-    Returns: its closure, the number of slots it needs, and the free names it reads.
-    """
-    unit = Unit(profile, _BUILDERS)
+    closure: Closure
+    size: int
+    names: frozenset[str]
+
+
+def compile_tree(
+    node: tree.Node, profile: Profile, types: Mapping[str, FeelType] | None = None
+) -> Compiled:
+    """Compile a whole expression; `types` are those that a model defines."""
+    unit = Unit(profile, _BUILDERS, types or {})
     closure = Scope(unit).build(node)
     if unit.computes:
         closure = _in_context(closure)
-    return closure, unit.size, frozenset(unit.free_names)
+    return Compiled(closure, unit.size, frozenset(unit.free_names))
 
 
 def _in_context(closure: Closure) -> Closure:

@@ -14,6 +14,7 @@ from chalicelib.feel.compiler.scope import Scope
 from chalicelib.feel.errors import WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.tree import Call, FunctionLiteral, Literal, Name, Parameter
+from chalicelib.feel.types import FeelType
 from chalicelib.feel.values import Function, Value, kind_of
 
 
@@ -25,13 +26,14 @@ class UserFunction(Function):
     def __init__(
         self,
         parameters: Sequence[Parameter],
+        wanted: Sequence[FeelType | None],
         body: Closure,
         places: Sequence[int],
         captured: list[Value],
         variables: Mapping[str, Any],
     ) -> None:
         super().__init__("function", [parameter.name for parameter in parameters])
-        self.types = [parameter.type for parameter in parameters]
+        self.types = wanted
         self.body = body
         self.places = places
         self.captured = captured
@@ -41,7 +43,7 @@ class UserFunction(Function):
         self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
     ) -> Value:
         """Evaluate the body with the arguments in their places; null if they do not fit."""
-        bound = self._bind(arguments, names)
+        bound = bind(run, self.parameters, self.types, arguments, names)
         if bound is None:
             message = f"expected {len(self.parameters)} fitting arguments: {self.parameters}"
             run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message)
@@ -57,21 +59,31 @@ class UserFunction(Function):
             run.slots, run.variables = outside
             run.calls -= 1
 
-    def _bind(self, arguments: Sequence[Value], names: Sequence[str] | None) -> list[Value] | None:
-        if len(arguments) != len(self.parameters):
+
+def bind(
+    run: Evaluation,
+    parameters: Sequence[str],
+    wanted: Sequence[FeelType | None],
+    arguments: Sequence[Value],
+    names: Sequence[str] | None,
+) -> list[Value] | None:
+    """Give the arguments in the order of the parameters, fitted to their types; None if one of
+    them does not fit, or they are too many or too few.
+    """
+    if len(arguments) != len(parameters):
+        return None
+    if names is not None:
+        if set(names) != set(parameters):
             return None
-        if names is not None:
-            if set(names) != set(self.parameters):
-                return None
-            by_name = dict(zip(names, arguments, strict=True))
-            arguments = [by_name[name] for name in self.parameters]
-        bound = []
-        for value, wanted in zip(arguments, self.types, strict=True):
-            fits, coerced = types.coerce(value, wanted)
-            if not fits:
-                return None
-            bound.append(coerced)
-        return bound
+        by_name = dict(zip(names, arguments, strict=True))
+        arguments = [by_name[name] for name in parameters]
+    bound = []
+    for value, type_ in zip(arguments, wanted, strict=True):
+        fits, coerced = types.coerce(run, value, type_)
+        if not fits:
+            return None
+        bound.append(coerced)
+    return bound
 
 
 def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
@@ -81,7 +93,12 @@ def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
     inner = scope.inner()
     places = [inner.declare(parameter.name) for parameter in node.parameters]
     parameters, body = node.parameters, inner.build(node.body)
-    return lambda run: UserFunction(parameters, body, places, run.slots.copy(), run.variables)
+    wanted = [
+        None if each.type is None else types.resolve(each.type, scope.unit.types)
+        for each in parameters
+    ]
+    literal = parameters, wanted, body, places
+    return lambda run: UserFunction(*literal, run.slots.copy(), run.variables)
 
 
 def _build_external() -> Closure:

@@ -122,17 +122,18 @@ def _loop(
 
 
 def _build_items(source: Closure, offset: int) -> _Source:
-    def items(run: Evaluation) -> Iterable[Value] | None:
-        value = source(run)
-        if type(value) is list:
-            return value
-        if type(value) is Range:
-            return _range_items(run, value, offset)
-        if value is None:
-            return _nothing(run, value, offset)
-        return [value]
+    return lambda run: items_of(run, source(run), offset)
 
-    return items
+
+def items_of(run: Evaluation, value: Value, offset: int) -> Iterable[Value] | None:
+    """Give what a loop over a value goes over; None and a warning if it cannot."""
+    if type(value) is list:
+        return value
+    if type(value) is Range:
+        return _range_items(run, value, offset)
+    if value is None:
+        return _nothing(run, value, offset)
+    return [value]
 
 
 def _range_items(run: Evaluation, span: Range, offset: int) -> Iterable[Value] | None:

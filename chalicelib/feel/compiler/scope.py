@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.tree import Node
+from chalicelib.feel.types import FeelType
 
 if TYPE_CHECKING:
     from chalicelib.feel.evaluation import Closure
@@ -20,11 +21,14 @@ ITEM = "item"
 class Unit:
     """What one whole expression gathers: its slots, its free names, whether it computes."""
 
-    __slots__ = ("builders", "computes", "free_names", "profile", "size")
+    __slots__ = ("builders", "computes", "free_names", "profile", "size", "types")
 
-    def __init__(self, profile: Profile, builders: dict[type, Builder]) -> None:
+    def __init__(
+        self, profile: Profile, builders: dict[type, Builder], types: Mapping[str, FeelType]
+    ) -> None:
         self.profile = profile
         self.builders = builders
+        self.types = types
         self.size = 0
         self.computes = False  # whether anything in it needs FEEL's decimal context
         self.free_names: set[str] = set()

@@ -1,0 +1,40 @@
+"""DMN: XML to decision models, these to JSON and back, and the decisions that they make.
+
+Whoever only evaluates takes a model out of `codec.from_json` and never reads XML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chalicelib.dmn.errors import DecisionWarning, DmnError, Problem
+from chalicelib.dmn.evaluation import Result, compile_model, evaluate
+from chalicelib.dmn.model import Model
+from chalicelib.dmn.run import EvaluatedDecision, EvaluatedInput, EvaluatedOutput, MatchedRule
+from chalicelib.feel import Profile
+
+__all__ = [
+    "DecisionWarning",
+    "DmnError",
+    "EvaluatedDecision",
+    "EvaluatedInput",
+    "EvaluatedOutput",
+    "MatchedRule",
+    "Model",
+    "Problem",
+    "Result",
+    "evaluate",
+    "parse",
+]
+
+
+def parse(xml: bytes, imports: Iterable[Model] = (), profile: Profile = Profile.DMN) -> Model:
+    """Read a DMN file; what is wrong in it is in the model's `problems`.
+
+    Shapes: `imports` are the models that it may import, found by their namespaces.
+    Raises: DmnError if it is too large, no XML, or no DMN.
+    """
+    from chalicelib.dmn.reader import read_definitions  # noqa: PLC0415 - only deployments read XML
+
+    definitions, problems = read_definitions(xml)
+    return compile_model(definitions, imports, profile, problems)

@@ -1,0 +1,170 @@
+"""A file and what it imports to a model, and a model with what it is given to a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import localcontext
+from typing import Any, NamedTuple
+
+from chalicelib.dmn import model
+from chalicelib.dmn.errors import DecisionWarning, DmnError, Problem
+from chalicelib.dmn.functions import result_type
+from chalicelib.dmn.model import Definitions, Model
+from chalicelib.dmn.program import Frame, Program, program_of
+from chalicelib.dmn.run import EvaluatedDecision, Run
+from chalicelib.dmn.steps import fitted
+from chalicelib.feel import DateAndTime, FeelError, Profile, Value, from_python, parse_temporal
+from chalicelib.feel.numbers import CONTEXT
+from chalicelib.feel.types import FeelType
+from chalicelib.feel.values import Kind
+
+_TEMPORAL = frozenset(
+    (
+        Kind.DATE,
+        Kind.TIME,
+        Kind.DATE_AND_TIME,
+        Kind.DAY_TIME_DURATION,
+        Kind.YEAR_MONTH_DURATION,
+    )
+)
+_ABSENT: Any = object()
+
+
+class Result(NamedTuple):
+    """What came of an evaluation.
+
+    Shapes: `value` is FEEL's (`feel.to_json` makes it JSON); `warnings` say why there are nulls;
+        `audit` holds the decisions that were made, each behind those it requires.
+    """
+
+    value: Value
+    warnings: tuple[DecisionWarning, ...]
+    audit: tuple[EvaluatedDecision, ...]
+
+
+def compile_model(
+    own: Definitions,
+    imports: Iterable[Model],
+    profile: Profile,
+    problems: Iterable[Problem] = (),
+) -> Model:
+    """Join a file's definitions with those it imports, and look for what is wrong in it."""
+    known = {each.namespace: each for model_ in imports for each in model_.definitions}
+    missing = [
+        Problem(own.id, f"expected a model with the namespace {each.namespace}, found none")
+        for each in own.imports
+        if each.namespace not in known
+    ]
+    joined = tuple(reversed([*_imports_first(own, known)]))
+    found = Program(Model(joined, profile)).check()
+    return Model(joined, profile, (*problems, *missing, *found))
+
+
+def evaluate(
+    source: Model,
+    decision: str,
+    inputs: Mapping[str, Any],
+    *,
+    now: datetime | None = None,
+    random_bits: Callable[[int], int] | None = None,
+) -> Result:
+    """Make a decision, or call a decision service.
+
+    Shapes: `decision` is an id or a name; `inputs` are JSON or FEEL values by the names of input
+        data, for a service of its input decisions too, for an import's in a context with its
+        name; text is read as a date, time or duration where the model wants one. What is given
+        beyond that is a variable of every decision.
+    Raises: DmnError if there is no such decision, it requires itself, or a limit is passed.
+    """
+    program = program_of(source)
+    key = program.find(decision)
+    run = Run(None if now is None else DateAndTime.of_datetime(now), random_bits)
+    try:
+        with localcontext(CONTEXT):
+            value = _evaluate(program, run, key, inputs)
+    except FeelError as error:
+        raise DmnError(f"{decision}: {error}") from error
+    except RecursionError:
+        raise DmnError(f"{decision}: the evaluation is nested too deeply") from None
+    return Result(value, tuple(run.located), tuple(run.audit))
+
+
+def _evaluate(program: Program, run: Run, key: str, inputs: Mapping[str, Any]) -> Value:
+    node = program.homes[key].node
+    frame: Frame = {}
+    used: set[str] = set()
+    overridden = node.input_decisions if isinstance(node, model.DecisionService) else ()
+    for each, home in program.homes.items():
+        if not isinstance(home.node, model.InputData) and each not in overridden:
+            continue
+        name, value = _given(program, each, inputs)
+        if value is not _ABSENT:
+            used.add(name)
+            frame[each] = _taken(run, value, program.type_of(each), home.node.id)
+        elif each in overridden:
+            run.tell(home.node.id, "no value is given")
+            frame[each] = None
+    named = used | {each.variable.name for each in program.own.nodes}
+    free = {name: from_python(value) for name, value in inputs.items() if name not in named}
+    if isinstance(node, model.DecisionService):
+        value = program.outputs(run, node, frame, free)
+        return fitted(run, value, result_type(program.type_of(key)), node.id)
+    return program.value(run, key, frame, free)
+
+
+def _given(program: Program, key: str, inputs: Mapping[str, Any]) -> tuple[str, Any]:
+    """Find what is given for a node: by its reference, its names, or in an import's context."""
+    definitions, node = program.homes[key]
+    names = (key, node.variable.name, node.name, node.id)
+    for name in names:
+        if name in inputs:
+            return name, inputs[name]
+    for each in program.own.imports:
+        context = inputs.get(each.name)
+        if each.namespace == definitions.namespace and isinstance(context, Mapping):
+            for name in names:
+                if name in context:
+                    return each.name, context[name]
+    return "", _ABSENT
+
+
+def _taken(run: Run, value: Any, wanted: FeelType | None, element: str) -> Value:
+    """Take in a value, fitted to the type that the model wants."""
+    taken = from_python(value)
+    if wanted is not None:
+        taken = fitted(run, _read(taken, wanted), wanted, element)
+    return taken
+
+
+def _read(value: Value, wanted: FeelType) -> Value:
+    """Read text as a date, time or duration where one is wanted, for JSON has no such."""
+    if type(value) is str and wanted.name in _TEMPORAL:
+        read = parse_temporal(value)
+        return value if read is None else read
+    if type(value) is list and wanted.name == Kind.LIST and wanted.of:
+        return [_read(item, wanted.of[0]) for item in value]
+    if type(value) is dict and wanted.entries:
+        types = dict(wanted.entries)
+        return {
+            key: _read(entry, types[key]) if key in types else entry for key, entry in value.items()
+        }
+    return value
+
+
+def _imports_first(own: Definitions, known: Mapping[str, Definitions]) -> Iterator[Definitions]:
+    """Yield a file behind all that it imports, where that is no circle."""
+    seen: set[str] = set()
+    waiting = [(own, False)]
+    while waiting:
+        definitions, is_done = waiting.pop()
+        if is_done:
+            yield definitions
+        elif definitions.namespace not in seen:
+            seen.add(definitions.namespace)
+            waiting.append((definitions, True))
+            waiting.extend(
+                (known[each.namespace], False)
+                for each in definitions.imports
+                if each.namespace in known
+            )

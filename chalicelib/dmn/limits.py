@@ -1,0 +1,8 @@
+"""The bounds of one model and one evaluation, beside FEEL's own (`feel.limits`)."""
+
+from __future__ import annotations
+
+BYTES_MAX = 10 * 1024 * 1024  # of a file; as for BPMN
+WARNINGS_MAX = 1_000  # that an evaluation keeps; a loop may leave one each time round
+RECORDS_MAX = 1_000  # decisions and matched rules that an audit keeps
+PROGRAMS_MAX = 64  # compiled models kept per container

@@ -1,0 +1,1 @@
+"""The compatibility kit of DMN: its cases read, run and compared."""
