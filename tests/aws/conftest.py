@@ -15,8 +15,10 @@ from typing import Any
 import boto3
 import pytest
 
+from chalicelib.delivery.firings import PLANNED
 from chalicelib.local.emulator import LOOPBACK, REGION
-from infra import package
+from chalicelib.wiring import FIRINGS
+from infra import names, package
 from infra.deploy import Deployer
 from infra.names import API_STAGE
 
@@ -82,11 +84,33 @@ def with_batch_rights(template: dict[str, Any]) -> dict[str, Any]:
     )
 
 
+def in_the_default_group(template: dict[str, Any]) -> dict[str, Any]:
+    """Give each right on schedules of our group for the default group instead.
+
+    The emulator takes every schedule to be in that one when it judges rights.
+    """
+    ours, default = f":schedule/{names.SCHEDULE_GROUP}/", ":schedule/default/"
+    return json.loads(json.dumps(template).replace(ours, default))  # type: ignore[no-any-return]
+
+
+def with_planned_firings(template: dict[str, Any]) -> None:
+    """Let each firing of a scheduled job plan the next, as the emulated Scheduler needs it.
+
+    That asks for one more right than recurring schedules do: to list those of a job.
+    """
+    may_list = {"Effect": "Allow", "Action": ["scheduler:ListSchedules"], "Resource": "*"}
+    for function in names.FUNCTION_NAMES:
+        properties = template["Resources"][function]["Properties"]
+        properties["Environment"]["Variables"][FIRINGS] = PLANNED
+        (policy,) = template["Resources"][f"{function}Role"]["Properties"]["Policies"]
+        policy["PolicyDocument"]["Statement"].append(may_list)
+
+
 @pytest.fixture(scope="session")
 def deployed(endpoint: str, code: Path) -> Deployed:
     """Deploy the real template with the real code."""
     session = EmulatedSession(endpoint)
-    outputs = Deployer(session, poll_s=POLL_S).deploy(
-        STAGE, with_batch_rights(package.build_template()), code
-    )
+    template = in_the_default_group(with_batch_rights(package.build_template()))
+    with_planned_firings(template)
+    outputs = Deployer(session, poll_s=POLL_S).deploy(STAGE, template, code)
     return Deployed(session, f"{endpoint}/_aws/execute-api/{outputs['RestAPIId']}/{API_STAGE}")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.aws
 # What the runtime for Python brings (Lambda Developer Guide, "Python", "Runtime-included SDK").
 RUNTIME = ("boto3", "botocore", "s3transfer", "urllib3", "dateutil", "six.py", "jmespath")
 
-# What the four functions do on their first invocation, without a call to AWS.
+# What the functions do on their first invocation, without a call to AWS.
 USE = """
 import sys
 sys.path[:0] = [{code!r}, {runtime!r}]
