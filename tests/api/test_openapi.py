@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, whole, and says of each shape what reading it enforces."""
+"""The OpenAPI documents are valid, whole, and say of each shape what reading it enforces."""
 
 from __future__ import annotations
 
@@ -9,19 +9,31 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from chalicelib import json_text
 from chalicelib.api import openapi
 from chalicelib.api.openapi import document
 from chalicelib.api.operation import About, Operation
 from chalicelib.api.schema import Field, Mismatch, Object, Period, Text, Type, Whole
 from chalicelib.api.zenbpm import job_shapes, shapes
 from tests.api.client import Client
+from tests.api.published import DOCUMENTS
 
 META = "https://json-schema.org/draft/2020-12/schema"
 
 
+@pytest.fixture(params=DOCUMENTS)
+def served(request: pytest.FixtureRequest, client: Client) -> Any:
+    """Return the document of each dialect in turn."""
+    return fetched(client, request.param)
+
+
 @pytest.fixture
-def served(client: Client) -> Any:
-    answer = client.get("/v1/openapi.json")
+def zenbpm(client: Client) -> Any:
+    return fetched(client, "/v1")
+
+
+def fetched(client: Client, prefix: str) -> Any:
+    answer = client.get(f"{prefix}/openapi.json")
     assert (200, "application/json") == (answer.status, answer.headers["Content-Type"])
     return json.loads(answer.text)
 
@@ -30,8 +42,8 @@ def test_it_is_served_and_names_every_operation_once(served: Any) -> None:
     ids = [each["operationId"] for path in served["paths"].values() for each in path.values()]
 
     assert "3.1.1" == served["openapi"]
-    assert len(ids) == len(set(ids)) >= 31
-    assert {"completeJob", "activateJobs", "getOpenApi"} <= set(ids)
+    assert len(ids) == len(set(ids)) >= 14
+    assert "getOpenApi" in ids
 
 
 def test_every_reference_leads_to_a_schema_and_every_schema_is_valid(served: Any) -> None:
@@ -61,9 +73,9 @@ def test_every_operation_tells_its_errors_by_the_one_shape(served: Any) -> None:
 
 
 def test_a_shape_of_ours_refuses_unknown_members_and_one_of_the_dialect_does_not(
-    served: Any,
+    zenbpm: Any,
 ) -> None:
-    schemas = served["components"]["schemas"]
+    schemas = zenbpm["components"]["schemas"]
 
     assert schemas["ActivateJobs"]["additionalProperties"] is False
     assert "additionalProperties" not in schemas["FailJob"]
@@ -121,20 +133,22 @@ READ = (
 
 @pytest.mark.parametrize("shape", READ, ids=lambda shape: shape.name)
 def test_a_body_is_refused_by_reading_if_and_only_if_by_the_schema(
-    served: Any, shape: Object
+    zenbpm: Any, shape: Object
 ) -> None:
-    schema = {
-        "$ref": f"#/components/schemas/{shape.name}",
-        "components": served["components"],
-    }
-    validator = jsonschema_rs.validator_for(schema, validate_formats=True)
+    valid = validator(zenbpm, shape)
     for body in BODIES:
-        assert validator.is_valid(body) == reads(shape, body), body
+        assert valid.is_valid(body) == reads(shape, body), body
+
+
+def validator(document: Any, shape: Object) -> Any:
+    """Return what tells whether a document lets a body pass."""
+    reference = f"#/components/schemas/{shape.name}"
+    schema = {"$ref": reference, "components": document["components"]}
+    return jsonschema_rs.validator_for(schema, validate_formats=True)
 
 
 def reads(shape: Object, body: Any) -> bool:
-    from chalicelib import json_text  # noqa: PLC0415
-
+    """Say whether a shape lets a body pass."""
     try:
         shape.read(json_text.loads(json.dumps(body)))
     except Mismatch:
