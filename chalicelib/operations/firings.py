@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from chalicelib.delivery import horizon, runs
 from chalicelib.delivery.promise import is_fresh
@@ -21,11 +21,13 @@ from chalicelib.operations.scheduled_jobs import get_scheduled_job
 from chalicelib.ports import Message, Ports
 from chalicelib.scheduler.decisions import first_rows, should_run
 from chalicelib.scheduler.definition import POOL_MAX, ScheduledJob
+from chalicelib.scheduler.overlap import Lock
 from chalicelib.scheduler.rows import Row, run_id_of
 from chalicelib.store import runs as rows
 from chalicelib.store import scheduled_jobs
 from chalicelib.store.runs import Held, Inserted, Known
 
+OVERDUE = timedelta(seconds=30)  # of a row that is told of again; a queue delivers within seconds
 PUTS_MAX = 5  # of one schedule whose definition is changed at the same time, again and again
 
 logger = logging.getLogger(__name__)
@@ -150,9 +152,21 @@ def _is_started(ports: Ports, job: ScheduledJob, row: Row) -> bool:
             return True
         case Known(known):
             return bool(_waiting([known]))
-        case Held():
+        case Held(lock):
             _log("run skipped: the one before goes on", job, pool_idx=row.pool_idx)
+            if lock is not None:
+                _remind(ports, job, lock)
             return False
+
+
+def _remind(ports: Ports, job: ScheduledJob, lock: Lock) -> None:
+    """Send the message of a run that holds an index and is overdue: whoever owed it has died.
+
+    That message comes back by itself, but as late as its queue's visibility ends.
+    """
+    row = rows.latest_row(ports.table, job.id, lock.run_id, lock.pool_idx)
+    if row is not None and row.state.is_open and ports.clock.now() - row.due > OVERDUE:
+        runs.send(ports, [row])
 
 
 def _put_right(ports: Ports, job_id: str) -> None:

@@ -117,6 +117,14 @@ def rows_of_run(store: Table, job_id: str, run_id: str) -> list[Row]:
     return [to_row(item) for item in found]
 
 
+def latest_row(store: Table, job_id: str, run_id: str, pool_idx: int) -> Row | None:
+    """Return the row of a run's last iteration so far."""
+    prefix = f"{table.rows_prefix(run_id)}{pool_idx:02}#"
+    pk = table.scheduled_job_pk(job_id)
+    last = Query(LIVE, pk, first=prefix, last=table.after(prefix), ascending=False, limit=1)
+    return next((to_row(item) for item in store.query(last).items), None)
+
+
 def locks_of(store: Table, job_id: str) -> list[Lock]:
     """Return the lock entries of a job, stale ones too, by pool index."""
     pk = table.scheduled_job_pk(job_id)

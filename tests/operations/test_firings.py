@@ -16,7 +16,7 @@ from chalicelib.store import runs as rows
 from chalicelib.store.runs import Held
 from tests.fakes.runner import FAILED, Said, remaining
 from tests.operations.scheduling import LOOPING, RETRYING, Scheduling, at
-from tests.operations.watched import Crash, Fault, die, fault, watched
+from tests.operations.watched import Fault, fault, watched
 
 HOUR_S = 3600
 
@@ -300,58 +300,6 @@ def test_each_firing_plans_the_one_after_it_where_schedules_do_not_recur() -> No
     stage.wait(180)
 
     assert 3 == len(stage.runner.made)
-
-
-def test_a_firing_that_dies_first_of_all_has_not_ended_the_chain() -> None:
-    stage = Scheduling(recurs=False)
-    stage.create(schedule=Every(60_000))
-    stage.clock.move(60)
-    ports, watch = watched(stage.ports)
-    watch.before["table.transact", 1] = die
-    with pytest.raises(Crash):
-        stage.pump(ports)
-
-    stage.wait(60)
-
-    assert ["20260302T090200Z"] == [made.run_id for made in stage.runner.made]
-
-
-# --- crashes -----------------------------------------------------------------------------------
-
-
-def test_a_firing_that_dies_between_lock_and_message_sends_when_it_comes_again() -> None:
-    stage = Scheduling()
-    job = stage.create(schedule=Every(60_000))
-    stage.clock.move(60)
-    ports, watch = watched(stage.ports)
-    watch.before["queues.send", 1] = die
-    with pytest.raises(Crash):
-        stage.pump(ports)
-    assert 1 == len(stage.locks(job))
-
-    stage.wait(runs.VISIBILITY.total_seconds() + 1)
-
-    assert "20260302T090100Z" == stage.runner.made[0].run_id
-    assert [] == stage.locks(job)
-
-
-@pytest.mark.parametrize("fields", [{"name": "drains"}, {"enabled": False}], ids=str)
-def test_a_firing_that_died_is_made_good_although_its_job_was_changed(
-    fields: dict[str, object],
-) -> None:
-    stage = Scheduling()
-    job = stage.create()
-    ports, watch = watched(stage.ports)
-    watch.before["queues.send", 1] = die
-    firing = Firing(job.id, job.revision, stage.clock.now())
-    with pytest.raises(Crash):
-        firings.fire(ports, firing)
-    stage.change(job, **fields)
-
-    stage.serve([runs.to_text(firing)])
-    stage.pump()
-
-    assert (1, []) == (len(stage.runner.made), stage.locks(job))
 
 
 # --- pools -------------------------------------------------------------------------------------
