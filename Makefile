@@ -9,7 +9,7 @@ MINUTES ?= 9
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate rules aws bench lock clean docs
+.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench lock clean docs
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ fix: setup ## mend format and what lint can mend
 
 simulate: setup ## run the whole simulation and print the count; with more pairs: MINUTES=60
 	$(BIN)/python -m tests.simulation --all --jobs $(JOBS) --minutes $(MINUTES)
+
+tck: setup ## run the compatibility kit of DMN; another one: make tck TCK=DIR
+	$(BIN)/python -m tests.conformance.tck $(or $(TCK),$(HEADRACE_SHARED)/tck)
 
 rules: setup ## print which rules of the contracts have a test
 	$(BIN)/python -m tests.rules.report

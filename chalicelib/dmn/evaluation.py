@@ -14,7 +14,15 @@ from chalicelib.dmn.model import Definitions, Model
 from chalicelib.dmn.program import Frame, Program, program_of
 from chalicelib.dmn.run import EvaluatedDecision, Run
 from chalicelib.dmn.steps import fitted
-from chalicelib.feel import DateAndTime, FeelError, Profile, Value, from_python, parse_temporal
+from chalicelib.feel import (
+    DateAndTime,
+    FeelError,
+    Function,
+    Profile,
+    Value,
+    from_python,
+    parse_temporal,
+)
 from chalicelib.feel.numbers import CONTEXT
 from chalicelib.feel.types import FeelType
 from chalicelib.feel.values import Kind
@@ -69,12 +77,12 @@ def evaluate(
     now: datetime | None = None,
     random_bits: Callable[[int], int] | None = None,
 ) -> Result:
-    """Make a decision, or call a decision service.
+    """Make a decision, or call a decision service or a knowledge model.
 
     Shapes: `decision` is an id or a name; `inputs` are JSON or FEEL values by the names of input
-        data, for a service of its input decisions too, for an import's in a context with its
-        name; text is read as a date, time or duration where the model wants one. What is given
-        beyond that is a variable of every decision.
+        data, for a service of its input decisions too, for a knowledge model of its parameters,
+        for an import's in a context with its name; text is read as a date, time or duration
+        where the model wants one. What is given beyond that is a variable of every decision.
     Raises: DmnError if there is no such decision, it requires itself, or a limit is passed.
     """
     program = program_of(source)
@@ -107,16 +115,28 @@ def _evaluate(program: Program, run: Run, key: str, inputs: Mapping[str, Any]) -
             frame[each] = None
     named = used | {each.variable.name for each in program.own.nodes}
     free = {name: from_python(value) for name, value in inputs.items() if name not in named}
+    if isinstance(node, model.KnowledgeModel):
+        return _called(program.function(run, key), run, inputs, node.id)
     if isinstance(node, model.DecisionService):
         value = program.outputs(run, node, frame, free)
         return fitted(run, value, result_type(program.type_of(key)), node.id)
     return program.value(run, key, frame, free)
 
 
+def _called(function: Value, run: Run, inputs: Mapping[str, Any], element: str) -> Value:
+    """Call a knowledge model with arguments by the names of its parameters."""
+    if not isinstance(function, Function):
+        return None
+    given = {name: from_python(inputs[name]) for name in function.parameters if name in inputs}
+    value = function.invoke(run, list(given.values()), list(given))
+    run.locate(element)
+    return value
+
+
 def _given(program: Program, key: str, inputs: Mapping[str, Any]) -> tuple[str, Any]:
     """Find what is given for a node: by its reference, its names, or in an import's context."""
     definitions, node = program.homes[key]
-    names = (key, node.variable.name, node.name, node.id)
+    names = (key, f"{definitions.namespace}#{node.name}", node.variable.name, node.name, node.id)
     for name in names:
         if name in inputs:
             return name, inputs[name]

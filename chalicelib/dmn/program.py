@@ -75,12 +75,11 @@ class Program:
         return tuple(dict.fromkeys(self._problems))
 
     def find(self, name: str) -> str:
-        """Give the reference of a decision or service, by its id or its name.
+        """Give the reference of a decision, service or knowledge model, by its id or its name.
 
         Raises: DmnError if there is none.
         """
-        decided = (model.Decision, model.DecisionService)
-        nodes = [node for node in self.own.nodes if isinstance(node, decided)]
+        nodes = [node for node in self.own.nodes if not isinstance(node, model.InputData)]
         for node in [n for n in nodes if n.id == name] + [n for n in nodes if n.name == name]:
             return reference(self.own, node)
         raise DmnError(f"expected a decision of {self.own.name}, found '{name}'")
@@ -187,14 +186,14 @@ class Program:
             run.tell(home.node.id if home else key, "no value is given")
             return None
         if not isinstance(home.node, model.Decision):
-            return self._function(run, key)
+            return self.function(run, key)
         node = home.node
         run.table = ((), ())
         value = self.compiled(key).step(run, {**free, **self._variables(run, key, frame)})
         run.record(EvaluatedDecision(node.id, node.name, model.tag(node), value, *run.table))
         return value
 
-    def _function(self, run: Run, key: str) -> Value:
+    def function(self, run: Run, key: str) -> Value:
         """Give a knowledge model or service as a function."""
         function = self._functions.get(key)
         if function is None:
@@ -214,7 +213,7 @@ class Program:
             home = self.homes.get(each)
             if home is None:
                 continue
-            value = frame[each] if each in frame else self._function(run, each)
+            value = frame[each] if each in frame else self.function(run, each)
             for path in self._seen_as(definitions, home):
                 target = imported.setdefault(path[0], {}) if len(path) > 1 else variables
                 target[path[-1]] = value

@@ -26,14 +26,13 @@ class UserFunction(Function):
     def __init__(
         self,
         parameters: Sequence[Parameter],
-        wanted: Sequence[FeelType | None],
         body: Closure,
         places: Sequence[int],
         captured: list[Value],
         variables: Mapping[str, Any],
     ) -> None:
         super().__init__("function", [parameter.name for parameter in parameters])
-        self.types = wanted
+        self.types = [parameter.type for parameter in parameters]
         self.body = body
         self.places = places
         self.captured = captured
@@ -92,13 +91,15 @@ def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
         return _build_external()
     inner = scope.inner()
     places = [inner.declare(parameter.name) for parameter in node.parameters]
-    parameters, body = node.parameters, inner.build(node.body)
-    wanted = [
-        None if each.type is None else types.resolve(each.type, scope.unit.types)
-        for each in parameters
-    ]
-    literal = parameters, wanted, body, places
-    return lambda run: UserFunction(*literal, run.slots.copy(), run.variables)
+    parameters = [_resolved(parameter, scope) for parameter in node.parameters]
+    body = inner.build(node.body)
+    return lambda run: UserFunction(parameters, body, places, run.slots.copy(), run.variables)
+
+
+def _resolved(parameter: Parameter, scope: Scope) -> Parameter:
+    if parameter.type is None:
+        return parameter
+    return Parameter(parameter.name, types.resolve(parameter.type, scope.unit.types))
 
 
 def _build_external() -> Closure:

@@ -75,9 +75,10 @@ def _cases_of(root: Node, file: Path) -> Iterator[Case]:
 
 
 def _given(case: Node) -> Iterator[tuple[str, Value]]:
-    """Yield what is given, by names; where a namespace is told, the name alone finds it too."""
+    """Yield what is given, by names, those of another file behind its namespace."""
     for node in case.all("inputNode"):
-        yield node.get("name") or "", _value(node)
+        namespace, name = node.get("namespace"), node.get("name") or ""
+        yield f"{namespace}#{name}" if namespace else name, _value(node)
 
 
 def _wanted(node: Node) -> Wanted:

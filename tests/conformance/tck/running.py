@@ -27,6 +27,10 @@ class Verdict:
     wanted: Wanted
     reason: str
 
+    @property
+    def name(self) -> str:
+        return f"{self.case.name}/{self.wanted.name}"
+
 
 def verdicts(kit: Path) -> Iterator[Verdict]:
     """Run all cases of a kit, and judge every result."""
@@ -41,6 +45,8 @@ def _judge(case: Case, wanted: Wanted) -> str:
         result = evaluate(model, case.invocable or wanted.name, case.given, now=NOW)
     except DmnError as error:
         return "" if wanted.is_error else f"refused: {error}"
+    except Exception as error:
+        return f"raised {type(error).__name__}: {error}"
     value = result.value
     if case.invocable is not None and isinstance(value, dict) and wanted.name in value:
         value = value[wanted.name]
