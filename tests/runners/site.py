@@ -11,6 +11,9 @@ from types import TracebackType
 
 Answer = bytes | Callable[[bytes], bytes]
 HANG_AFTER = b"hang after "  # what follows is sent, then the connection is kept open
+DRIP = b"drip "  # what follows is sent byte by byte, more slowly than anybody waits
+ENDLESS = b"endless "  # what follows is sent again and again until nobody listens
+DRIP_S = 0.02
 RESET_AFTER = b"reset after "  # what follows is sent, then the connection is reset
 
 
@@ -96,6 +99,13 @@ class Site:
         if said.startswith(HANG_AFTER):
             connection.sendall(said.removeprefix(HANG_AFTER))
             self._is_over.wait()
+        elif said.startswith(DRIP):
+            for byte in said.removeprefix(DRIP):
+                connection.sendall(bytes([byte]))
+                self._is_over.wait(DRIP_S)
+        elif said.startswith(ENDLESS):
+            while not self._is_over.is_set():
+                connection.sendall(said.removeprefix(ENDLESS))
         elif said.startswith(RESET_AFTER):
             connection.sendall(said.removeprefix(RESET_AFTER))
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
+import sys
 import threading
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -80,6 +82,22 @@ def test_the_next_address_is_tried_if_one_does_not_answer() -> None:
     assert f"Host: two.example:{site.port}" in site.heads[0]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems queue or refuse instead")
+def test_an_address_that_says_nothing_leaves_time_for_the_next() -> None:
+    with Site() as site, socket.socket() as silent:
+        silent.bind(("127.0.0.2", site.port))
+        silent.listen(0)
+        with contextlib.ExitStack() as waiting:
+            for _ in range(3):  # a full queue, after which the system answers nobody
+                queued = waiting.enter_context(socket.socket())
+                queued.setblocking(False)
+                queued.connect_ex(("127.0.0.2", site.port))
+            client = Client(refuse_nothing, at("127.0.0.2", "127.0.0.1"))
+            ended = made(f"http://two.example:{site.port}/", client, timeout=timedelta(seconds=1))
+
+    assert Outcome.SUCCEEDED == ended.outcome
+
+
 def test_a_name_is_resolved_once_for_each_request() -> None:
     asked: list[str] = []
 
@@ -135,24 +153,38 @@ def test_a_connection_that_is_not_made_in_time_is_a_failure() -> None:
     assert "expected a connection to slow.example in time, found none" == ended.error
 
 
-def test_a_certificate_is_checked_against_the_name_and_not_the_address(tmp_path: Path) -> None:
-    certificate, key = make_certificate(tmp_path, "safe.example")
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """Return the TLS of a server at safe.example, and that of a client who trusts it."""
+    certificate, key = make_certificate(tmp_path_factory.mktemp("tls"), "safe.example")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate, key)
-    trusting = ssl.create_default_context(cafile=str(certificate))
+    return server, ssl.create_default_context(cafile=str(certificate))
 
+
+TLS = tuple[ssl.SSLContext, ssl.SSLContext]
+
+
+def test_a_certificate_is_checked_against_the_name_and_not_the_address(tls: TLS) -> None:
+    server, trusting = tls
     with Site(tls=server) as site:
         client = Client(refuse_nothing, at("127.0.0.1"), lambda: trusting)
         right = made(f"https://safe.example:{site.port}/", client)
         wrong = made(f"https://other.example:{site.port}/", client)
-        unknown = made(
-            f"https://safe.example:{site.port}/", Client(refuse_nothing, at("127.0.0.1"))
-        )
+        client = Client(refuse_nothing, at("127.0.0.1"))
+        unknown = made(f"https://safe.example:{site.port}/", client)
 
-    assert [Outcome.SUCCEEDED, Outcome.FAILED, Outcome.FAILED] == [
-        right.outcome,
-        wrong.outcome,
-        unknown.outcome,
-    ]
-    assert "certificate verify failed" in wrong.error
-    assert "certificate verify failed" in unknown.error
+    assert Outcome.SUCCEEDED == right.outcome
+    for ended in (wrong, unknown):
+        assert Outcome.FAILED == ended.outcome
+        assert "certificate verify failed" in ended.error
+
+
+@pytest.mark.rule("Z58")
+def test_tls_that_ends_without_a_farewell_was_cut(tls: TLS) -> None:
+    server, trusting = tls
+    with Site(b"HTTP/1.1 200 OK\r\n\r\nabc", tls=server) as site:
+        client = Client(refuse_nothing, at("127.0.0.1"), lambda: trusting)
+        ended = made(f"https://safe.example:{site.port}/", client)
+
+    assert (Outcome.FAILED, 200) == (ended.outcome, ended.status_code)

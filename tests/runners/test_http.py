@@ -16,7 +16,7 @@ from chalicelib.scheduler.definition import Auth, HttpCall
 from chalicelib.scheduler.rows import Outcome
 from tests.fakes.runner import MemorySecrets
 from tests.runners.definitions import IMPATIENCE, PATIENCE, calling
-from tests.runners.site import HANG_AFTER, RESET_AFTER, Site, answer, redirect
+from tests.runners.site import DRIP, ENDLESS, HANG_AFTER, RESET_AFTER, Site, answer, redirect
 
 SECRETS = MemorySecrets({"ssm:/hooks/token": "s3cret", "secretsmanager:bad": "two\nlines"})
 RUNNER = HttpRunner(Client(refuse_nothing), SECRETS)
@@ -148,6 +148,14 @@ def test_a_timeout_while_the_body_is_read_is_a_failure() -> None:
     assert "in time" in ended.error
 
 
+def test_a_server_that_drips_has_no_more_time_than_any_other() -> None:
+    with Site(DRIP + answer(200, b"x" * 40)) as site:
+        ended = made(HttpCall(site.url), IMPATIENCE)
+
+    assert Outcome.FAILED == ended.outcome
+    assert "in time" in ended.error
+
+
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 OK\r\n\r\n"])
 def test_what_is_no_answer_is_a_failure_that_quotes_none_of_it(said: bytes) -> None:
     with Site(said) as site:
@@ -166,6 +174,13 @@ def test_of_a_long_body_the_beginning_is_kept_and_the_status_decides(
     assert (Outcome.SUCCEEDED, BODY_MAX, "") == (ended.outcome, len(ended.output), ended.error)
     (line,) = lines
     assert ("WARNING", "j1", BODY_MAX) == (line["level"], line["job_id"], line["limit_bytes"])
+
+
+def test_a_body_without_end_is_read_up_to_the_limit() -> None:
+    with Site(ENDLESS + b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 65_536) as site:
+        ended = made(HttpCall(site.url))
+
+    assert (Outcome.SUCCEEDED, BODY_MAX) == (ended.outcome, len(ended.output))
 
 
 def test_a_body_of_just_the_limit_is_whole(lines: list[dict[str, Any]]) -> None:

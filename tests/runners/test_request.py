@@ -143,6 +143,13 @@ def test_what_names_the_job_stays_with_its_host(location: str, is_kept: bool) ->
     assert "x-plain" in headers
 
 
+@pytest.mark.parametrize("first", ["10.0.0.1", "2001:db8::1"])
+def test_an_address_has_no_subdomains(first: str) -> None:
+    request = following(307, "https://evil.10.0.0.1/", first=first)
+
+    assert "authorization" not in names(request.headers)
+
+
 def test_what_was_dropped_stays_dropped_on_the_way_back() -> None:
     away = following(307, "https://elsewhere.example/")
 

@@ -106,6 +106,14 @@ def test_a_missing_interpreter_is_cancelled(runner: ScriptRunner, interpreter: s
     assert ended.error.startswith("script.interpreter: expected a program, found ")
 
 
+def test_an_interpreter_is_not_looked_for_in_our_folder(
+    runner: ScriptRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/")
+
+    assert Outcome.CANCELLED == ran(runner, "exit 0", interpreter="bin/sh").outcome
+
+
 def test_an_interpreter_that_is_no_program_is_cancelled(
     runner: ScriptRunner, tmp_path: Path
 ) -> None:
