@@ -1,4 +1,4 @@
-"""What the OpenAPI document allows, and what it does not, is sent to a running server.
+"""What the OpenAPI documents allow, and what they do not, is sent to a running server.
 
 Schemathesis makes the requests: of each parameter and member what is valid, at its bounds, of
 another type, missing, of the wrong media type; of each path the methods that it does not have. No
@@ -7,6 +7,7 @@ answer may be a fault, of a status that is not published, or of another shape th
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import urllib.request
@@ -30,7 +31,11 @@ CHECKS = (
 )
 TIME_MAX_S = 60  # of one run's fuzzing
 SEED = 1
+SCHEDULER = "/scheduler/v1"
 MODEL = (ROOT / "tests" / "diagrams" / "one_task.bpmn").read_bytes()
+
+
+CALL = {"name": "fuzzed", "type": "http", "pool_count": 3, "schedule": {"every_ms": 86_400_000}}
 
 
 class Keys(NamedTuple):
@@ -68,10 +73,22 @@ def prepared(served: Served) -> Keys:
     return Keys(definition, first, int(job["key"]), int(incident["key"]))
 
 
-def fuzz(served: Served, folder: Path, *arguments: str, config: str = "") -> str:
+def scheduled(served: Served) -> str:
+    """Leave a scheduled job behind; return its id."""
+    url = f"{served.client.url}/scheduler/v1/jobs"
+    create = urllib.request.Request(
+        url, json.dumps(CALL).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(create) as answer:
+        return str(json.load(answer)["id"])
+
+
+def fuzz(
+    served: Served, folder: Path, *arguments: str, prefix: str = "/v1", config: str = ""
+) -> str:
     """Let schemathesis talk to a server; return what it has to say if anything is wrong."""
     (folder / "schemathesis.toml").write_text(config)
-    url = f"{served.client.url}/v1"
+    url = f"{served.client.url}{prefix}"
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
@@ -101,3 +118,20 @@ def test_keys_that_name_something(tmp_path: Path) -> None:
         arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S))
 
         assert "" == fuzz(served, tmp_path, *arguments, config=keys.as_parameters())
+
+
+def test_scheduled_jobs_of_every_kind(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        scheduled(served)
+        arguments = ("--phases", "examples,coverage")
+
+        assert "" == fuzz(served, tmp_path, *arguments, prefix=SCHEDULER)
+
+
+def test_a_scheduled_job_that_is_there(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        config = f'[parameters]\n"path.job_id" = "{scheduled(served)}"\n'
+        stays = ("--exclude-operation-id", "deleteScheduledJob")
+        arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S), *stays)
+
+        assert "" == fuzz(served, tmp_path, *arguments, prefix=SCHEDULER, config=config)
