@@ -111,7 +111,10 @@ def test_an_interpreter_is_not_looked_for_in_our_folder(
 ) -> None:
     monkeypatch.chdir("/")
 
-    assert Outcome.CANCELLED == ran(runner, "exit 0", interpreter="bin/sh").outcome
+    ended = ran(runner, "exit 0", interpreter="bin/sh")
+
+    assert Outcome.CANCELLED == ended.outcome
+    assert "script.interpreter: expected a program, found 'bin/sh'" == ended.error
 
 
 def test_an_interpreter_that_is_no_program_is_cancelled(
