@@ -104,6 +104,12 @@ def _parser() -> argparse.ArgumentParser:
     _place(queue)
     queue.set_defaults(command=_queue)
 
+    _add_operating(commands)
+    _add_deciding(commands)
+    return parser
+
+
+def _add_operating(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     incidents = commands.add_parser("incidents", help="list what waits for an operator")
     incidents.add_argument("--process", metavar="ID", help="of this process only")
     _place(incidents)
@@ -119,7 +125,30 @@ def _parser() -> argparse.ArgumentParser:
     release = commands.add_parser("release-holds", help="free jobs that are held without an end")
     _place(release)
     release.set_defaults(command=_release_holds)
-    return parser
+
+
+def _add_deciding(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    feel = commands.add_parser("feel", help="evaluate a FEEL expression and print its value")
+    feel.add_argument("expression", metavar="EXPR", help="without a leading '='")
+    feel.add_argument("--context", default="{}", metavar="JSON", help="its variables ({})")
+    feel.add_argument("--profile", choices=("zeebe", "dmn"), default="zeebe", help="(zeebe)")
+    feel.set_defaults(command=_feel)
+
+    dmn = commands.add_parser("dmn", help="make a decision of a DMN file and print it")
+    dmn.add_argument("file", type=Path, metavar="FILE.dmn")
+    dmn.add_argument("--decision", required=True, metavar="ID", help="its id or name")
+    dmn.add_argument("--input", default="{}", metavar="JSON", help="what is given to it ({})")
+    dmn.add_argument(
+        "--import",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE.dmn",
+        dest="imports",
+        help="that the file imports; may be repeated, a file behind those it imports",
+    )
+    dmn.add_argument("--audit", action="store_true", help="print how it was decided, too")
+    dmn.set_defaults(command=_dmn)
 
 
 def _place(parser: argparse.ArgumentParser) -> None:
@@ -204,6 +233,21 @@ def _resolve(options: argparse.Namespace) -> int:
     mended = Mended(retries=options.retries, variables=run.json_object(options.variables))
     _attach(options)
     return operate.resolve_incidents(wiring.ports(), options.incidents, mended)
+
+
+def _feel(options: argparse.Namespace) -> int:
+    from chalicelib.local import decide, run  # noqa: PLC0415
+
+    context = run.json_object(options.context, "--context")
+    return decide.show_value(options.expression, context, options.profile)
+
+
+def _dmn(options: argparse.Namespace) -> int:
+    from chalicelib.local import decide, run  # noqa: PLC0415
+
+    given = run.json_object(options.input, "--input")
+    model = decide.read_model(options.file, options.imports)
+    return decide.show_decision(model, options.decision, given, audit=options.audit)
 
 
 def _release_holds(options: argparse.Namespace) -> int:

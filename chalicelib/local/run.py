@@ -101,16 +101,14 @@ def _read(file: Path) -> bytes:
         raise BadInput(f"{file}: {error.strerror}") from error
 
 
-def json_object(text: str) -> JsonObject:
-    """Read what `--variables` was given. Raises: BadInput if it is no JSON object."""
+def json_object(text: str, option: str = "--variables") -> JsonObject:
+    """Read what an option was given. Raises: BadInput if it is no JSON object."""
     try:
         value = json_text.loads(text)
     except ValueError as error:
-        raise BadInput(
-            f"--variables: expected a JSON object, found {text[:50]!r}: {error}"
-        ) from error
+        raise BadInput(f"{option}: expected a JSON object, found {text[:50]!r}: {error}") from error
     if not isinstance(value, dict):
-        raise BadInput(f"--variables: expected a JSON object, found {text[:50]!r}")
+        raise BadInput(f"{option}: expected a JSON object, found {text[:50]!r}")
     return value
 
 
