@@ -17,7 +17,7 @@ from chalicelib.delivery.promise import is_fresh
 from chalicelib.delivery.runs import Firing, Insurance
 from chalicelib.delivery.verdicts import LiveDue, Spare, Verdict
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations.scheduled_jobs import get_scheduled_job
+from chalicelib.operations.scheduled_jobs import get_scheduled_job, put_right
 from chalicelib.ports import Message, Ports
 from chalicelib.scheduler.decisions import first_rows, should_run
 from chalicelib.scheduler.definition import POOL_MAX, ScheduledJob
@@ -28,7 +28,6 @@ from chalicelib.store import scheduled_jobs
 from chalicelib.store.runs import Held, Inserted, Known
 
 OVERDUE = timedelta(seconds=30)  # of a row that is told of again; a queue delivers within seconds
-PUTS_MAX = 5  # of one schedule whose definition is changed at the same time, again and again
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,7 @@ def fire(ports: Ports, message: Firing) -> Verdict:
     verdict = runs.judge_firing(message, job, now)
     if job is None:
         if isinstance(verdict, Spare):
-            _put_right(ports, message.job_id)
+            put_right(ports, message.job_id)
     elif isinstance(verdict, LiveDue):
         if job.revision == message.revision:  # else the newer one has a chain of its own
             ports.firings.goes_on(job, message.due)
@@ -59,7 +58,7 @@ def fire(ports: Ports, message: Firing) -> Verdict:
     elif isinstance(verdict, Spare):
         runs.send(ports, _left_over(ports, message.job_id, message.due))
         if job.revision < message.revision:
-            _put_right(ports, message.job_id)
+            put_right(ports, message.job_id)
     return verdict
 
 
@@ -167,21 +166,6 @@ def _remind(ports: Ports, job: ScheduledJob, lock: Lock) -> None:
     row = rows.latest_row(ports.table, job.id, lock.run_id, lock.pool_idx)
     if row is not None and row.state.is_open and ports.clock.now() - row.due > OVERDUE:
         runs.send(ports, [row])
-
-
-def _put_right(ports: Ports, job_id: str) -> None:
-    """Let what fires a job be what its definition says: a change of it was never written.
-
-    If the definition is changed meanwhile, its own schedule may be overwritten: look again.
-    """
-    for _ in range(PUTS_MAX):
-        job = scheduled_jobs.read(ports.table, job_id)
-        if job is None or not runs.fires(job):
-            ports.firings.remove(job_id)
-        else:
-            ports.firings.put(job, ports.clock.now())
-        if scheduled_jobs.read(ports.table, job_id) == job:
-            return
 
 
 def _log(text: str, job: ScheduledJob, **more: object) -> None:

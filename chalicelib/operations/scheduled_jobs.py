@@ -20,6 +20,8 @@ from chalicelib.scheduler.definition import ScheduledJob, problems
 from chalicelib.scheduler.overlap import is_stale
 from chalicelib.store import runs, scheduled_jobs
 
+LOOKS_MAX = 5  # at a definition that is changed at the same time, again and again
+
 Change = Callable[[ScheduledJob], ScheduledJob]
 
 
@@ -110,6 +112,21 @@ def delete_scheduled_job(ports: Ports, job_id: str) -> None:
     raise Conflict(f"scheduled job {job_id} was changed by others until the deadline")
 
 
+def put_right(ports: Ports, job_id: str) -> None:
+    """Let what fires a job be what its definition says, as it is now.
+
+    If the definition is changed meanwhile, what its change put may be undone here: look again.
+    """
+    for _ in range(LOOKS_MAX):
+        job = scheduled_jobs.read(ports.table, job_id)
+        if job is not None and fires(job):
+            ports.firings.put(job, ports.clock.now())
+        else:
+            ports.firings.remove(job_id)
+        if scheduled_jobs.read(ports.table, job_id) == job:
+            return
+
+
 def running_since_by_pool(ports: Ports, job_id: str) -> dict[int, datetime]:
     """Return since when each pool index is held, of those that are."""
     now = ports.clock.now()
@@ -135,7 +152,7 @@ def _changed(before: ScheduledJob, draft: ScheduledJob) -> ScheduledJob:
 def _settle(ports: Ports, before: ScheduledJob, after: ScheduledJob) -> None:
     """Take away what a changed job needs no more."""
     if not fires(after):
-        ports.firings.remove(after.id)
+        put_right(ports, after.id)
     if before.is_locking and not after.is_locking:
         _unlock_all(ports, after.id)
 

@@ -60,7 +60,7 @@ def test_a_job_that_could_not_be_stored_fires_only_what_goes() -> None:
         stage.create()
 
     assert 1 == len(stage.firings.planned)
-    stage.wait(3_600 + 130)
+    stage.wait(3_600 + 150)
     assert ({}, []) == (stage.firings.planned, stage.waiting())
 
 
@@ -120,6 +120,23 @@ def test_a_paused_job_fires_no_more_until_it_is_resumed() -> None:
 
     assert resumed == stage.firings.planned[job.id].job
     assert (True, 3) == (resumed.enabled, resumed.revision)
+
+
+def test_a_pause_that_stalls_takes_no_schedule_away_from_a_resumed_job() -> None:
+    stage = Scheduling()
+    job = stage.create()
+    remove = stage.firings.remove
+
+    def resume_then_remove(job_id: str) -> None:
+        scheduled_jobs.resume_scheduled_job(stage.ports, job_id)
+        remove(job_id)
+
+    stage.firings.remove = resume_then_remove  # type: ignore[method-assign]
+    scheduled_jobs.pause_scheduled_job(stage.ports, job.id)
+
+    resumed = scheduled_jobs.get_scheduled_job(stage.ports, job.id)
+    assert resumed.enabled
+    assert resumed == stage.firings.planned[job.id].job
 
 
 def test_a_job_without_a_schedule_is_not_planned() -> None:

@@ -38,6 +38,11 @@ class StruckFirings:
     queues: WatchedQueues
     watch: Watch
     planned: dict[str, str] = field(default_factory=dict)  # the body each job is to fire with
+    latest: dict[str, int] = field(default_factory=dict)  # the revision each was last planned for
+
+    def begin_with(self, job: ScheduledJob) -> None:
+        """Let a job's firings be planned from before the play."""
+        self._plan(job, BEGIN, None)
 
     def put(self, job: ScheduledJob, now: datetime) -> None:
         strike = self.world.call(Call.SCHEDULE, "put firing", job.revision)
@@ -47,6 +52,7 @@ class StruckFirings:
     def remove(self, job_id: str) -> None:
         strike = self.world.call(Call.SCHEDULE, "remove firing", job_id)
         self._forget(job_id)
+        self.latest.pop(job_id, None)
         self._fail(strike)
 
     def goes_on(self, job: ScheduledJob, due: datetime) -> None:
@@ -65,6 +71,7 @@ class StruckFirings:
         if job.schedule is None:
             return
         for due in next_firings(job.schedule, after, 1, job.created_at):
+            self.latest[job.id] = job.revision
             if due > BEGIN + FIRES_FOR:
                 return
             body = runs.to_text(Firing(job.id, job.revision, due))

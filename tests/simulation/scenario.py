@@ -163,6 +163,7 @@ def _set(scenario: Scenario, world: World) -> Stage:
     struck = StruckTable(world, table, watch)
     if template.definition is not None:
         definitions.remember(struck, template.definition)
+    firings = StruckFirings(world, queues, watch)
     ports = Ports(
         struck,
         StruckQueues(world, queues),
@@ -170,12 +171,12 @@ def _set(scenario: Scenario, world: World) -> Stage:
         StruckClock(world),
         SeededChance(world.plan.seed),
         scenario.settings,
-        firings=StruckFirings(world, queues, watch),
+        firings=firings,
         runner=PlayedRunner(world, watch.runs, scenario.work_ms, scenario.says),
         alerts=CountedAlerts(watch.runs),
     )
     definition_key = 0 if template.definition is None else template.definition.key
-    stage = Stage(world, ports, table, queues, Ledger(), watch, definition_key)
+    stage = Stage(world, ports, table, queues, Ledger(), watch, firings, definition_key)
     stage.is_scheduling = scenario.diagram is None
     for mapping in _triggers(stage):
         world.spawn(f"mapping of {mapping.queue}", partial(mapping.pump, stage))

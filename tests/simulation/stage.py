@@ -10,6 +10,7 @@ from chalicelib.delivery import bells
 from chalicelib.ports import Ports
 from tests.simulation.ledger import Ledger
 from tests.simulation.ports import LightTable, WatchedQueues
+from tests.simulation.run_ports import StruckFirings
 from tests.simulation.watch import Watch
 from tests.simulation.world import NoAnswer, World
 
@@ -29,6 +30,7 @@ class Stage:
     queues: WatchedQueues
     ledger: Ledger
     watch: Watch
+    firings: StruckFirings
     definition_key: int
     clients: int = 0  # who have not yet asked for all they want
     is_scheduling: bool = False  # of scheduled jobs: a message may still make a row

@@ -192,6 +192,24 @@ def _chained(stage: Stage) -> None:
     stage.client("client", act)
 
 
+def _rescheduled(stage: Stage) -> None:
+    """Two clients change a job at the same moment, another one pauses and resumes it later."""
+    job = store(stage, replace(DRAFT, schedule=Every(MINUTE_MS), created_at=BEGIN))
+    stage.firings.begin_with(job)
+    change(stage, job, 20_000, name="drains")
+    change(stage, job, 20_000, schedule=Every(2 * MINUTE_MS))
+    change(stage, job, 30_000, enabled=False)
+    change(stage, job, 40_000, enabled=True)
+
+
+def _fires_as_defined(stage: Stage) -> Iterator[str]:
+    """What fires a job is of its latest revision, and what does not fire is not planned."""
+    for job in definitions.every(stage.inner):
+        planned = stage.firings.latest.get(job.id)
+        if planned != (job.revision if runs.fires(job) else None):
+            yield f"{job} is planned by revision {planned}"
+
+
 def _side_by_side(stage: Stage) -> None:
     """Under `allow` a firing runs beside the loop of the one before."""
     job = store(stage, replace(DRAFT, overlap=Overlap.ALLOW, loop=TWO_SECONDS))
@@ -264,7 +282,8 @@ SCENARIOS = (
         says=the_first_drains,
     ),
     Scenario("one-off", None, _one_off, expect=_one_off_is_done),
-    Scenario("chained", None, _chained),
+    Scenario("chained", None, _chained, expect=_fires_as_defined),
+    Scenario("rescheduled", None, _rescheduled, expect=_fires_as_defined),
     Scenario("side-by-side", None, _side_by_side, says=drains(1)),
     Scenario("edited-at-its-end", None, _edited, says=drains(1), expect=_one_off_is_done),
     Scenario("paused", None, _paused, says=drains(1)),
