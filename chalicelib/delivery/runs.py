@@ -189,15 +189,11 @@ def was_due(job: ScheduledJob, moment: datetime) -> bool:
     return next_firings(job.schedule, second_before, 1, job.created_at) == [moment]
 
 
-def judge_run(
-    message: RunMessage, job: ScheduledJob | None, row: Row | None, now: datetime
-) -> Verdict:
+def judge_run(message: RunMessage, row: Row | None, now: datetime) -> Verdict:
     """Say what a received run message is; LiveDue of a running row says that its executor died.
 
     Of a row that runs, a copy is looked at again when its executor can no more be alive.
     """
-    if job is None:
-        return Spare()
     early = Spare() if horizon.is_over(message.first_sent, now) else Early()
     if row is None or row.attempt < message.attempt - 1:
         return early

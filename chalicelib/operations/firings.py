@@ -85,7 +85,7 @@ def trigger(ports: Ports, job_id: str) -> Fired:
 
 
 def again(ports: Ports, message: Insurance) -> Verdict:
-    """Send what a manual trigger may have died before sending; return LiveLater to look again.
+    """Send what a manual trigger may have died before sending, and look again in a while.
 
     A trigger may still be inserting rows until the horizon; only when each of its indices has
     begun is nothing left to look after.

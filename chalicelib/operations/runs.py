@@ -43,12 +43,12 @@ logger = logging.getLogger(__name__)
 def run(ports: Ports, message: RunMessage) -> Verdict:
     """Make the attempt that a message asks for, if it is due; return what the message was."""
     job = scheduled_jobs.read(ports.table, message.job_id)
-    row = rows.read(
-        ports.table, message.job_id, message.run_id, message.pool_idx, message.iteration
-    )
+    if job is None:
+        return Spare()
+    row = rows.read(ports.table, job.id, message.run_id, message.pool_idx, message.iteration)
     now = ports.clock.now()
-    verdict = runs.judge_run(message, job, row, now)
-    if not isinstance(verdict, LiveDue) or job is None or row is None:
+    verdict = runs.judge_run(message, row, now)
+    if row is None or not isinstance(verdict, LiveDue):
         return verdict
     if row.state is RowState.RUNNING:
         died = Attempt(Outcome.FAILED, row.started_at or now, now, error=DIED)
@@ -62,7 +62,7 @@ def run(ports: Ports, message: RunMessage) -> Verdict:
         case Changed(current):
             # A copy of this message was first. Deleting one copy may delete both, so it is judged
             # again, and then sent on for when the other's executor would be dead.
-            return runs.judge_run(message, job, current, ports.clock.now())
+            return runs.judge_run(message, current, ports.clock.now())
         case Held():
             return Spare()
 
@@ -120,11 +120,13 @@ def _owed(decision: Decision) -> list[Row]:
 def _finish(
     ports: Ports, job: ScheduledJob, row: Row, attempt: Attempt, decision: Decision
 ) -> Finish:
-    is_continued = isinstance(decision, Continued)
+    after, next_row = decision.row, None
+    if isinstance(decision, Continued):
+        after, next_row = decision.completed, decision.row
     return Finish(
         row=row,
-        after=decision.completed if isinstance(decision, Continued) else decision.row,
-        next_row=decision.row if is_continued else None,
+        after=after,
+        next_row=next_row,
         invocation=invocations.of(row, attempt),
         now=ports.clock.now(),
         locks=job.is_locking,
@@ -146,11 +148,12 @@ def _done(job: ScheduledJob, row: Row) -> Put | None:
 def _tell(ports: Ports, job: ScheduledJob, row: Row, attempt: Attempt, decision: Decision) -> None:
     """Log and count what is written down; nothing of that can undo it."""
     if isinstance(decision, Ended) and decision.is_capped:
-        fields = {"cap": loop.cap(job.loop)}
-        _log(logging.ERROR, "loop max iterations hit, stopping", job, row, **fields)
+        cap = loop.cap(job.loop)
+        _log(logging.ERROR, "loop max iterations hit, stopping", job, row, cap=cap)
     elif attempt.outcome is not Outcome.SUCCEEDED:
         level = logging.WARNING if isinstance(decision, Retried) else logging.ERROR
-        _log(level, "attempt failed", job, row, attempt=row.attempt, error=attempt.error)
+        codes = {"status_code": attempt.status_code, "exit_code": attempt.exit_code}
+        _log(level, "attempt failed", job, row, attempt=row.attempt, **codes)
     with unfailing("an alarm is told to nobody"):
         run_alarms.count(ports, job, attempt)
 

@@ -94,11 +94,7 @@ def test_a_firing_is_judged_by_its_job(
 def test_a_run_message_is_judged_by_its_row(
     row: Row | None, now_s: float, verdict: Verdict
 ) -> None:
-    assert verdict == runs.judge_run(RUN, JOB, row, at(now_s))
-
-
-def test_a_run_message_of_a_deleted_job_is_spare() -> None:
-    assert Spare() == runs.judge_run(RUN, None, ROW, BEGIN)
+    assert verdict == runs.judge_run(RUN, row, at(now_s))
 
 
 def test_messages_that_wait_for_a_schedule_have_names_of_their_own() -> None:
