@@ -213,6 +213,10 @@ def test_a_script_that_is_there_can_be_stopped_but_not_changed_while_scripts_are
         pytest.param(
             {"type": "grpc"}, 'type is "grpc", not http or script', marks=pytest.mark.rule("Z66")
         ),
+        (
+            {"schedule": {"run_at": "2026-03-02T08:59:59Z"}},
+            "schedule.run_at is before the job was created",
+        ),
         pytest.param(
             {"loop_enabled": True, "loop_delay_ms": 3_600_001},
             "loop_delay_ms and loop_jitter_ms can reach 60 minutes: the lock goes stale",
