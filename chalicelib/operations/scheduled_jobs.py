@@ -67,11 +67,6 @@ def list_scheduled_jobs(
     return found[offset : offset + limit], len(found)
 
 
-def replace_scheduled_job(ports: Ports, job_id: str, draft: ScheduledJob) -> ScheduledJob:
-    """Put a job in place of the one of that id. Raises: Rejected, TooLarge, Conflict."""
-    return patch_scheduled_job(ports, job_id, lambda _: draft)
-
-
 def patch_scheduled_job(ports: Ports, job_id: str, change: Change) -> ScheduledJob:
     """Change a job; who it is, when it was made and its revision are ours to say.
 

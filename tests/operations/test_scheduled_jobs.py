@@ -104,7 +104,7 @@ def test_a_changed_job_keeps_who_it_is_and_gets_a_new_revision() -> None:
     job = stage.create()
     stage.clock.move(5)
 
-    changed = scheduled_jobs.replace_scheduled_job(stage.ports, job.id, draft(name="other"))
+    changed = scheduled_jobs.patch_scheduled_job(stage.ports, job.id, lambda _: draft(name="other"))
 
     assert replace(job, name="other", revision=2) == changed
     assert changed == stage.firings.planned[job.id].job

@@ -9,5 +9,5 @@ from chalicelib.api import http
 def job_id(text: str) -> str:
     """Return the id of a scheduled job. Raises: Rejected if it is no UTF-8."""
     named = http.path_name(text, "job_id")
-    logs.about(job_id=named)
+    logs.about(job_id=named[: logs.PATH_MAX])
     return named
