@@ -97,6 +97,7 @@ _ROW = (
     *fields.plain("attempt", "budget"),
     *fields.times("due", "started_at"),
 )
+_MOVING = ("state", "attempt", "due", "started_at", "expires_at")  # what changes of a row
 _LOCK = (*fields.plain("pool_idx", "run_id"), *fields.times("since", "refreshed_at"))
 
 
@@ -255,11 +256,9 @@ def _release(row: Row) -> Delete:
 
 
 def _update(after: Row, now: datetime, guard: RunGuard, stands: Stands) -> Update:
-    changed = {name: _item(after, now)[name] for name in _MOVING if name in _item(after, now)}
+    item = _item(after, now)
+    changed = {name: item[name] for name in _MOVING if name in item}
     return Update(_place(after), changed, condition=condition(guard, stands))
-
-
-_MOVING = ("state", "attempt", "due", "started_at", "expires_at")
 
 
 def _item(row: Row, now: datetime) -> Item:

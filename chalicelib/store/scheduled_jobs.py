@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 
 from chalicelib import json_text
 from chalicelib.engine.limits import ITEM_BYTES_MAX
@@ -14,6 +15,7 @@ from chalicelib.store import quotas, reading, table
 from chalicelib.store.moments import to_ms
 from chalicelib.store.run_conditions import RunGuard, Stands, condition
 
+KEPT_MAX = 256  # definitions that a container keeps as it read them
 ID_MAX = 100  # characters; ours have 32, and a longer one names nothing
 
 
@@ -43,7 +45,13 @@ def every(store: Table) -> list[ScheduledJob]:
 
 def to_job(item: Item) -> ScheduledJob:
     """Read a definition's item."""
-    definition = json_text.loads(str(item["definition"]))
+    return _definition(str(item["definition"]))
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _definition(text: str) -> ScheduledJob:
+    """Read a definition, which is frozen, so that each text is read once."""
+    definition = json_text.loads(text)
     assert isinstance(definition, dict)
     return codec.from_json(definition)
 
