@@ -48,6 +48,7 @@ from chalicelib.scheduler.definition import (
     Watch,
 )
 from chalicelib.scheduler.schedules import INTERVAL_MAX_MS, MINUTE_MS
+from chalicelib.store import moments
 
 
 def _same(value: Any) -> Any:
@@ -112,7 +113,10 @@ def _schedule(read: Mapping[str, Any]) -> Schedule:
     if "cron" in read:
         zone = {"timezone": read["timezone"]} if "timezone" in read else {}
         return Cron(read["cron"], **zone)
-    return Every(read["every_ms"]) if "every_ms" in read else Once(read["run_at"])
+    if "every_ms" in read:
+        return Every(read["every_ms"])
+    # As fine as it is shown: a job that is put back is the same job, and a one-off stays done.
+    return Once(moments.from_ms(moments.to_ms(read["run_at"])))
 
 
 # --- auth and alarm ----------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib import json_text
+from chalicelib.api.scheduler import errors
+from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from tests.api.client import Client
 from tests.api.scheduler.driver import (
     CALL,
@@ -300,6 +302,22 @@ def test_a_body_that_is_no_json_is_415(client: Client) -> None:
     answer = client.request("POST", JOBS, b"<a/>", {"content-type": "application/xml"})
 
     assert (415, {"error"}) == (answer.status, set(answer.json))
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"),
+    [
+        (Rejected(Reason.NOT_FOUND, "no"), 404),
+        (Rejected(Reason.INVALID_STATE, "no"), 409),
+        (TooLarge("no"), 413),
+        (Conflict("no"), 503),
+    ],
+)
+def test_what_is_refused_is_worded_by_this_dialect(problem: Exception, status: int) -> None:
+    answer = errors.error(problem)
+
+    assert (status, '{"error":"no"}') == (answer.status_code, answer.body)
+    assert ("Retry-After" in answer.headers) == (status == 503)
 
 
 def test_a_fault_is_told_without_details(client: Client, stage: Scheduling) -> None:
