@@ -195,7 +195,7 @@ def _apply(work: Work, document: Result, call: Call) -> Piece[Result]:
 def _dig(work: Work, document: Result, path: bytes) -> Piece[Result]:
     """Apply a path to a value and to all that is nested in it, from outside in."""
     modifiers.check_depth(work, document)
-    parts: list[bytes] = []
+    parts: list[Result] = []
     levels = [iter((scan.whole_value(work, document) or ABSENT,))]
     while levels:
         value = next(levels[-1], None)
@@ -204,23 +204,20 @@ def _dig(work: Work, document: Result, path: bytes) -> Piece[Result]:
             continue
         answer = yield evaluate(work, value, path)
         if answer.exists:
-            parts.append(answer.raw)
+            parts.append(answer)
         if value.type is Type.JSON:
             levels.append(scan.values(work, value))
-    return work.make_list(parts)
+    return work.make_list(part.raw for part in parts)
 
 
 def _gather(work: Work, document: Result, many: Multipath, bracket: bytes) -> Piece[Result]:
     """Make the array or object of what several paths lead to; what is absent is left out."""
-    parts: list[bytes] = []
+    parts: list[tuple[bytes, Result]] = []
     for name, path in many.paths:
         answer = yield evaluate(work, document, path)
-        if not answer.exists:
-            continue
-        if bracket == b"[":
-            parts.append(answer.raw)
-        elif name.startswith(b'"') and is_valid(work, name):
-            parts.append(work.make(name, b":", answer.raw))
-        else:
-            parts.append(work.make(quote(name or last_name(path)), b":", answer.raw))
-    return work.make_list(parts, b"[]" if bracket == b"[" else b"{}")
+        if answer.exists:
+            is_quoted = name.startswith(b'"') and is_valid(work, name)
+            parts.append((name if is_quoted else quote(name or last_name(path)), answer))
+    if bracket == b"[":
+        return work.make_list(part.raw for _, part in parts)
+    return work.make_list((work.make(name, b":", part.raw) for name, part in parts), b"{}")

@@ -55,6 +55,7 @@ def key_after(work: Work, text: bytes, at: int, end: int) -> tuple[Result | None
     if closed is None:
         return None, end
     work.see(closed.end() - at)
+    work.spend(text.count(b"\\", found.end(), closed.end()))
     return Result(Type.STRING, text, found.start(), closed.end()), closed.end()
 
 
@@ -78,6 +79,9 @@ def value_at(work: Work, text: bytes, at: int, end: int) -> tuple[Result | None,
         return Result(type_, text, at, min(stop, end)), stop
     if type_ is Type.STRING:
         rest = _STRING_REST.match(text, at + 1, end)
+        if rest is not None:
+            # An escape is a step of its own, for whoever asks what it stands for.
+            work.spend(text.count(b"\\", at, rest.end()))
     elif type_ is Type.NUMBER or (type_ is Type.NULL and text[at + 1 : end][:1] not in b"u"):
         type_, rest = Type.NUMBER, _NUMBER_REST.match(text, at + 1, end)
     else:

@@ -46,21 +46,20 @@ def unescape(inner: bytes) -> bytes:
     """
     if b"\\" not in inner:
         return inner
-    parts: list[bytes] = []
-    at = 0
+    plain, at = bytearray(), 0
     while found := _SPECIAL.search(inner, at):
-        parts.append(inner[at : found.start()])
+        plain += inner[at : found.start()]
         at = found.start()
         sign = inner[at + 1 : at + 2] if found[0] == b"\\" else b""
         if sign == b"u" and len(inner) >= at + 6:
             character, at = _unicode(inner, at)
-            parts.append(character)
+            plain += character
         elif sign in _ESCAPES:
-            parts.append(_ESCAPES[sign])
+            plain += _ESCAPES[sign]
             at += 2
         else:
-            return b"".join(parts)
-    return b"".join((*parts, inner[at:]))
+            return bytes(plain)
+    return bytes(plain + inner[at:])
 
 
 def _unicode(inner: bytes, at: int) -> tuple[bytes, int]:

@@ -206,6 +206,30 @@ def test_what_doubles_with_each_step_is_absent(path: str) -> None:
     assert not found_with_few_steps(text, path).exists
 
 
+@pytest.mark.parametrize(
+    "path", ["[@this" + ",@this" * 160 + "]", "{a:@this" + ",a:@this" * 100 + "}"]
+)
+def test_what_repeats_a_text_is_absent_once_it_is_too_large(path: str) -> None:
+    text = b'["' + b"x" * (TEXT_MAX // 100) + b'"]'
+
+    assert not found_in(text, path, STEPS_MAX).exists
+
+
+def test_what_repeats_a_text_at_each_level_is_absent_once_it_is_too_large() -> None:
+    text = b"[" * 400 + b'"' + b"x" * 10_000 + b'"' + b"]" * 400
+
+    assert not found_in(text, "@dig:@this", STEPS_MAX).exists
+    assert 400 == found_in(text, "@dig:#|#", STEPS_MAX).number
+
+
+def test_a_string_of_nothing_but_escapes_is_a_step_each() -> None:
+    text = b'{"%b":"%b"}' % (b"\\n" * 100_000, b'\\"' * 100_000)
+
+    assert '"' * 100_000 == found_in(text, "*", MEGABYTE).text
+    assert '"' * 100_000 == found_in(text, "\n" * 1_000 + "*", MEGABYTE).text
+    assert not found_with_few_steps(text, "*").exists
+
+
 def test_what_repeats_a_long_key_is_absent() -> None:
     text = b'{"%b":[%b1]}' % (b"k" * 100_000, b"1," * 100_000)
 
