@@ -1,0 +1,90 @@
+"""No model holds a worker: what would, is an error of the engine's own."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.dmn import DmnError, evaluate, parse
+from chalicelib.dmn.limits import WARNINGS_MAX
+from tests.dmn.models import decision, definitions, given, literal, output, result, table
+
+
+def loops(depth: int) -> str:
+    """Return as many loops of a thousand rounds inside each other."""
+    inner = literal("1")
+    for n in range(depth):
+        parts = f"<in>{literal('[1..1000]')}</in><return>{inner}</return>"
+        inner = f'<for iteratorVariable="v{n}">{parts}</for>'
+    return inner
+
+
+def test_loops_in_boxes_end_at_the_limit_of_steps() -> None:
+    with pytest.raises(DmnError, match=r"d: the evaluation takes more than \d+ steps"):
+        result(decision("d", loops(3)), "d")
+
+
+def test_all_decisions_of_an_evaluation_share_the_limit() -> None:
+    one = "count(for i in 1..90000 return i)"
+    inner = "".join(decision(f"d{n}", literal(one)) for n in range(20))
+    names = [f"d{n}" for n in range(20)]
+    inner += decision("all", literal("1"), decisions=names)
+
+    assert 90_000 == result(inner, "d0").value
+    with pytest.raises(DmnError, match="all: the evaluation takes more than"):
+        result(inner, "all")
+
+
+def test_warnings_are_kept_up_to_a_limit() -> None:
+    found = result(decision("d", literal("count(for i in 1..5000 return i + null)")), "d")
+    assert WARNINGS_MAX == len(found.warnings)
+
+
+def test_a_table_may_have_many_rules() -> None:
+    rules = [("> 0", "1")] * 2_000
+    inner = given("n") + decision("t", table(["n"], [output()], rules, policy="COLLECT"),
+                                  inputs=["n"])  # fmt: skip
+    assert 2_000 == len(result(inner, "t", n=1).value or [])
+
+
+def test_deep_boxes_are_evaluated_or_refused() -> None:
+    for depth in (10, 30, 50):
+        inner = literal("1")
+        for _ in range(depth):
+            inner = f"<list>{inner}</list>"
+        try:
+            model = parse(definitions(decision("d", inner)))
+            evaluate(model, "d", {})
+        except DmnError:
+            assert depth > 30
+
+
+def test_random_damage_to_a_model_raises_nothing_but_our_own_error() -> None:
+    inner = given("n", "number")
+    inner += decision("d", table(["n"], [output("a"), output("b")], [("> 1", "1", "n")] * 2),
+                      inputs=["n"])  # fmt: skip
+    inner += decision("e", loops(1), decisions=["d"])
+    whole = definitions(inner)
+    chance = random.Random(5)
+    names = [b"decision", b"context", b"list", b"for", b"input", b"output", b"text", b"rule", b"n"]
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            place = chance.randrange(len(damaged))
+            old, new = chance.choice(names), chance.choice(names)
+            match chance.randrange(3):
+                case 0:
+                    damaged[place] = chance.randrange(32, 127)
+                case 1:
+                    damaged = damaged.replace(old, new, chance.randint(1, 6))
+                case 2:
+                    del damaged[place : place + chance.randint(1, 20)]
+        try:
+            model = parse(bytes(damaged))
+            for node in model.definitions[0].nodes:
+                evaluate(model, node.id, {"n": 1}, now=now)
+        except DmnError:
+            continue
