@@ -20,38 +20,21 @@ BLANK = ScheduledJob(id="", name="", type="", created_at=datetime.min.replace(tz
 
 def made(members: Mapping[str, Any], settings: Settings) -> ScheduledJob:
     """Return a new definition. Raises: Rejected(INVALID_ARGUMENT) naming the field."""
-    job = _changed(BLANK, members, Auth())
-    _refuse_script(None, job, settings)
-    return job
+    return _judged(None, _changed(BLANK, members, Auth()), settings)
 
 
 def replaced(members: Mapping[str, Any], settings: Settings) -> Change:
-    """Return the change to what is sent, and to defaults where nothing is, but kept secrets.
+    """Return the change to what is sent, and to defaults where nothing is.
 
-    The change raises: as `made`.
+    What is ours to say is not taken, and a mask keeps the secret. The change raises: as `made`.
     """
     given = {name: value for name, value in members.items() if name in MEMBERS}
-
-    def change(before: ScheduledJob) -> ScheduledJob:
-        after = _changed(BLANK, given, before.http.auth)
-        _refuse_script(before, after, settings)
-        return after
-
-    return change
+    return lambda before: _judged(before, _changed(BLANK, given, before.http.auth), settings)
 
 
 def patched(members: Mapping[str, Any], settings: Settings) -> Change:
-    """Return the change of the members that are sent, each as a whole.
-
-    The change raises: as `made`.
-    """
-
-    def change(before: ScheduledJob) -> ScheduledJob:
-        after = _changed(before, members, before.http.auth)
-        _refuse_script(before, after, settings)
-        return after
-
-    return change
+    """Return the change of the members that are sent. The change raises: as `made`."""
+    return lambda before: _judged(before, _changed(before, members, before.http.auth), settings)
 
 
 def _changed(job: ScheduledJob, members: Mapping[str, Any], stored: Auth) -> ScheduledJob:
@@ -68,13 +51,13 @@ def _changed(job: ScheduledJob, members: Mapping[str, Any], stored: Auth) -> Sch
     return replace(after, http=replace(after.http, auth=auth))
 
 
-def _refuse_script(before: ScheduledJob | None, job: ScheduledJob, settings: Settings) -> None:
+def _judged(before: ScheduledJob | None, job: ScheduledJob, settings: Settings) -> ScheduledJob:
     """Let no script be made or changed while they are off; what is there may be paused, say."""
-    if job.type != SCRIPT or settings.scripts:
-        return
-    if before is None or (before.type, before.script) != (job.type, job.script):
+    is_new = before is None or (before.type, before.script) != (job.type, job.script)
+    if job.type == SCRIPT and is_new and not settings.scripts:
         message = (
             "expected scheduler.scripts (SCHEDULER_SCRIPTS=true) to be on for a job of type "
             f'"{SCRIPT}", found it off'
         )
         raise Rejected(Reason.INVALID_ARGUMENT, message, {"field": "type"})
+    return job
