@@ -42,7 +42,7 @@ def on_commands(event: SQSEvent) -> dict[str, Any]:
 @app.on_sqs_message(queue="runs", batch_size=1)
 def on_runs(event: SQSEvent) -> dict[str, Any]:
     """Fire scheduled jobs, and make the attempts of their runs."""
-    return again(runs.on_runs(wiring.ports(), messages(event)))
+    return again(runs.on_runs(wiring.ports(), messages(event), receipts(event)))
 
 
 @app.schedule(Rate(1, unit=Rate.HOURS))
@@ -54,6 +54,11 @@ def sweep(event: CloudWatchEvent) -> None:
 def messages(event: SQSEvent) -> list[tuple[str, str]]:
     """Return the id and the body of each message."""
     return [(record.to_dict()["messageId"], record.body) for record in event]
+
+
+def receipts(event: SQSEvent) -> dict[str, str]:
+    """Return the receipt of each message by its id."""
+    return {record.to_dict()["messageId"]: record.receipt_handle for record in event}
 
 
 def again(message_ids: list[str]) -> dict[str, Any]:

@@ -40,6 +40,17 @@ def looks(ports: Ports) -> Iterator[None]:
         yield
 
 
+def show_again(ports: Ports, queue: str, receipt: str, after_s: int) -> None:
+    """Let a message that faulted come again before the visibility of its queue is over.
+
+    What goes wrong here is only logged: then it comes when that is over.
+    """
+    try:
+        ports.queues.show_again(queue, receipt, after_s)
+    except Exception:
+        logger.exception("a message of queue %s that faulted comes again late", queue)
+
+
 def put_back(ports: Ports, queue: str, body: str) -> None:
     """Let an early message be received once more in a second; its age goes with it."""
     ports.queues.send(queue, [Message(body, EARLY_DELAY_S)])

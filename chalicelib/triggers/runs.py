@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import assert_never
 
 from chalicelib.delivery import later, runs
 from chalicelib.delivery.runs import Firing, Insurance, RunMessage, RunsMessage
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.firings import again, fire
 from chalicelib.operations.runs import run
 from chalicelib.ports import Message, Ports
-from chalicelib.triggers.batches import Messages, looks, serve_each
+from chalicelib.triggers.batches import Messages, looks, serve_each, show_again
+
+FAULT_AGAIN_S = 30  # else what faults comes again only when its function would be dead
 
 
-def on_runs(ports: Ports, messages: Messages) -> list[str]:
-    """Serve messages of scheduled jobs; return the ids of those to be delivered again."""
-    return serve_each(messages, partial(receive, ports))
+def on_runs(
+    ports: Ports, messages: Messages, receipts: Mapping[str, str] | None = None
+) -> list[str]:
+    """Serve messages of scheduled jobs; return the ids of those to be delivered again.
+
+    Shapes: `receipts` are the messages' by their ids, so that what faults can come again soon.
+    """
+    failed = serve_each(messages, partial(receive, ports))
+    for message_id in failed:
+        if receipts is not None and message_id in receipts:
+            show_again(ports, runs.QUEUE, receipts[message_id], FAULT_AGAIN_S)
+    return failed
 
 
 def receive(ports: Ports, body: str) -> None:
