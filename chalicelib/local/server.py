@@ -18,6 +18,7 @@ import tempfile
 import threading
 import urllib.request
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from chalicelib import settings, wiring
@@ -85,6 +86,7 @@ class Server:
             raise
 
     def _start(self) -> None:
+        started_at = wiring.clock.now()
         for variable, value in package.configured().items():
             os.environ.setdefault(variable, value)
         self._front = self._bind()
@@ -103,7 +105,7 @@ class Server:
         self._deploy(template)
         self._probe()
         # Nothing waits for it: 5,000 open jobs take ten seconds, and are right without it as well.
-        threading.Thread(target=_ring_all, name="ring-all", daemon=True).start()
+        threading.Thread(target=_ring_all, args=(started_at,), name="ring-all", daemon=True).start()
         if self._folder is not None:
             self._checkpointer = Checkpointer(self._folder, self._emulator.save)
             self._checkpointer.start()
@@ -232,8 +234,9 @@ def _reachable(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-def _ring_all() -> None:
+def _ring_all(started_at: datetime) -> None:
     """Make up for what a killed server, or the checkpoint it came up on, has forgotten."""
     ports = wiring.ports()
+    sweep.end_attempts(ports, started_at)
     sweep.release_holds(ports)
     sweep.ring_all(ports)

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from chalicelib.delivery import runs
 from chalicelib.delivery.later import delay_s
 from chalicelib.delivery.runs import RunMessage
+from chalicelib.operations.runs import died
 from chalicelib.ports import Item, Message, Ports
-from chalicelib.scheduler.rows import Row
+from chalicelib.scheduler.rows import Row, RowState
 from chalicelib.store import scheduled_jobs, table
 from chalicelib.store.runs import to_row
 
@@ -42,6 +43,20 @@ def fire_again(ports: Ports, item: Item) -> bool:
     if runs.fires(job):
         ports.firings.put(job, ports.clock.now())
     return runs.fires(job)
+
+
+def end_attempt(ports: Ports, item: Item, before: datetime) -> bool:
+    """Write down that whoever made an attempt is dead, if it was begun before a time.
+
+    Raises: Conflict.
+    """
+    if not str(item["sk"]).startswith(table.ROW):
+        return False
+    row = to_row(item)
+    if row.state is not RowState.RUNNING or row.started_at is None or row.started_at >= before:
+        return False
+    died(ports, row)
+    return True
 
 
 def _message(row: Row, now: datetime) -> RunMessage | None:

@@ -51,8 +51,7 @@ def run(ports: Ports, message: RunMessage) -> Verdict:
     if row is None or not isinstance(verdict, LiveDue):
         return verdict
     if row.state is RowState.RUNNING:
-        died = Attempt(Outcome.FAILED, row.started_at or now, now, error=DIED)
-        _record(ports, row, died)
+        died(ports, row)
         return verdict
     match _begin(ports, job, row):
         case Begun(running):
@@ -65,6 +64,12 @@ def run(ports: Ports, message: RunMessage) -> Verdict:
             return runs.judge_run(message, current, ports.clock.now())
         case Held():
             return Spare()
+
+
+def died(ports: Ports, row: Row) -> None:
+    """Write down that the attempt at a running row ended with its executor. Raises: Conflict."""
+    now = ports.clock.now()
+    _record(ports, row, Attempt(Outcome.FAILED, row.started_at or now, now, error=DIED))
 
 
 def _begin(ports: Ports, job: ScheduledJob, row: Row) -> Begun | Changed | Held:

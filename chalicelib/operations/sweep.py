@@ -82,7 +82,7 @@ class Sweeper:
         messages: list[Message] = []
         overdue: list[Message] = []
         for item in page:
-            if str(item["pk"]).startswith(table.SCHEDULED_JOB):
+            if _is_of_scheduled_job(item):
                 overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
                 if self.everything:
                     self.swept.schedules += run_sweep.fire_again(self.ports, item)
@@ -244,6 +244,15 @@ def ring_all(ports: Ports) -> Swept:
     return sweeper.swept
 
 
+def end_attempts(ports: Ports, before: datetime) -> int:
+    """Write down the end of attempts at scheduled jobs whose executors are known to be dead.
+
+    Shapes: `before` is when the only process that runs jobs has started; return how many.
+    """
+    items = (item for page in _pages(ports) for item in page if _is_of_scheduled_job(item))
+    return sum(run_sweep.end_attempt(ports, item, before) for item in items)
+
+
 def release_holds(ports: Ports, owner: str | None = None) -> int:
     """Free the jobs that clients hold without an end, of one client or of all; return how many.
 
@@ -276,6 +285,10 @@ def _pages(ports: Ports) -> Iterator[Iterable[Item]]:
         cursor = page.cursor
         if cursor is None:
             return
+
+
+def _is_of_scheduled_job(item: Item) -> bool:
+    return str(item["pk"]).startswith(table.SCHEDULED_JOB)
 
 
 def _is_of_instance(item: Item) -> bool:

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 class Drained(ThreadingHTTPServer):
     """Gives one page of a pile for each call, and says how many remain.
 
-    Shapes: while `gate` is not set, calls wait for it; `refusals` is how many calls of each index
-        are refused before the first page.
+    Shapes: while `gate` is not set, calls wait for it; `called` says that one came; `refusals` is
+        how many calls of each index are refused before the first page.
     """
 
     daemon_threads = True
@@ -27,6 +27,7 @@ class Drained(ThreadingHTTPServer):
         self.refusals = refusals
         self.calls: Counter[str] = Counter()
         self.taken: list[tuple[str, int]] = []
+        self.called = threading.Event()
         self.gate = threading.Event()
         self._lock = threading.Lock()
 
@@ -36,6 +37,7 @@ class Drained(ThreadingHTTPServer):
 
     def take(self, index: str) -> tuple[HTTPStatus, int]:
         """Take a page; return the status and what remains."""
+        self.called.set()
         self.gate.wait()
         with self._lock:
             self.calls[index] += 1

@@ -14,7 +14,7 @@ import pytest
 from chalicelib.local.client import Client, Refused
 from tests.aws.conftest import EmulatedSession
 from tests.local.drained import draining
-from tests.local.serving import PATIENCE_S, Served, serving
+from tests.local.serving import END_S, PATIENCE_S, Served, serving
 
 pytestmark = pytest.mark.aws
 
@@ -226,3 +226,28 @@ def test_a_chain_that_broke_is_planned_again_when_the_server_starts(tmp_path: Pa
 
     with serving(tmp_path, **ALLOWED) as served:
         assert eventually(lambda: [name] == planned(served, tmp_path))
+
+
+def test_an_attempt_that_the_servers_end_cut_off_is_made_again(tmp_path: Path) -> None:
+    with draining(pages=1) as endpoint:
+        with serving(tmp_path, **ALLOWED) as served:
+            jobs = Jobs(served.client)
+            job = jobs.create(
+                type="http",
+                url=endpoint.url,
+                method="POST",
+                retry_enabled=True,
+                retry_base_delay_ms=1_000,
+            )
+            jobs.trigger(job)
+            assert endpoint.called.wait(PATIENCE_S)
+            assert served.end() < END_S
+        endpoint.gate.set()
+
+        with serving(tmp_path, **ALLOWED) as served:
+            jobs = Jobs(served.client)
+            assert jobs.has_run(job, times=2)
+
+            attempts = jobs.invocations(job)
+            assert ["failed", "succeeded"] == [each["outcome"] for each in attempts]
+            assert "the executor died" == attempts[0]["error"]

@@ -9,8 +9,9 @@ from chalicelib.operations import scheduled_jobs, sweep
 from chalicelib.operations.runs import DIED
 from chalicelib.operations.sweep import Swept
 from chalicelib.scheduler.definition import Loop
+from chalicelib.scheduler.rows import RowState
 from tests.fakes.runner import remaining
-from tests.operations.scheduling import DAILY, LOOPING, Scheduling
+from tests.operations.scheduling import DAILY, LOOPING, RETRYING, Scheduling
 from tests.operations.watched import Crash, die, watched
 
 LOST_S = 21 * 60
@@ -108,3 +109,37 @@ def test_a_row_that_runs_is_told_for_when_its_executor_may_be_dead() -> None:
     stage.wait(30)
 
     assert ([DIED], []) == ([each.error for each in stage.history(job)], stage.locks(job))
+
+
+def test_attempts_of_a_process_that_is_gone_end_when_the_next_one_starts() -> None:
+    stage = Scheduling(remaining(0))
+    job = stage.create(schedule=DAILY, retry=RETRYING)
+    run_id = stage.fire(job)
+    ports, watch = watched(stage.ports)
+    watch.after["table.transact", 1] = die
+    with pytest.raises(Crash):
+        stage.pump(ports)
+    stage.clock.move(10)
+
+    assert 1 == sweep.end_attempts(stage.ports, stage.clock.now())
+    assert 0 == sweep.end_attempts(stage.ports, stage.clock.now())
+
+    assert RowState.RETRYABLE is stage.row(job, run_id).state
+    stage.wait(5)
+    assert [DIED, ""] == [each.error for each in stage.history(job)]
+    assert [] == stage.locks(job)
+
+
+def test_attempts_of_the_process_that_starts_go_on() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    started_at = stage.clock.now()
+    run_id = stage.fire(job)
+    ports, watch = watched(stage.ports)
+    watch.after["table.transact", 1] = die
+    with pytest.raises(Crash):
+        stage.pump(ports)
+
+    assert 0 == sweep.end_attempts(stage.ports, started_at)
+
+    assert RowState.RUNNING is stage.row(job, run_id).state
