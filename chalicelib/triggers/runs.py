@@ -9,7 +9,6 @@ from typing import assert_never
 from chalicelib.delivery import later, runs
 from chalicelib.delivery.runs import Firing, Insurance, RunMessage, RunsMessage
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
-from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.firings import again, fire
 from chalicelib.operations.runs import run
 from chalicelib.ports import Message, Ports

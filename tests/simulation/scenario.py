@@ -199,11 +199,17 @@ def _runs_trigger(stage: Stage) -> Mapping:
     """Return the mapping of the function that runs jobs: one message at a time, for long."""
     return Mapping(
         runs.QUEUE,
-        partial(_serve, stage, on_runs),
+        partial(_serve_runs, stage),
         runs.VISIBILITY // timedelta(seconds=1),
         batch_max=1,
         timeout_ms=runs.FUNCTION_TIMEOUT // _MS,
     )
+
+
+def _serve_runs(stage: Stage, received: Sequence[Received]) -> set[str]:
+    messages = [(each.receipt, each.body) for each in received]
+    receipts = {each.receipt: each.receipt for each in received}
+    return set(on_runs(stage.ports, messages, receipts))
 
 
 def _serve(
