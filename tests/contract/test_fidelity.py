@@ -17,6 +17,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from chalicelib.delivery.firings import DUE
 from infra.package import ROOT
 
 pytestmark = pytest.mark.aws
@@ -40,7 +41,7 @@ def at(moment: datetime) -> str:
     return f"at({moment:%Y-%m-%dT%H:%M:%S})"
 
 
-def plan(client: Any, name: str, **more: Any) -> str:
+def plan(client: Any, name: str, body: str = "x", **more: Any) -> str:
     """Plan a schedule that sends into a queue of its own; return the queue's URL."""
     sqs = client("sqs")
     url: str = sqs.create_queue(QueueName=f"fidelity-{name}")["QueueUrl"]
@@ -51,7 +52,7 @@ def plan(client: Any, name: str, **more: Any) -> str:
         Target={
             "Arn": arn["QueueArn"],
             "RoleArn": "arn:aws:iam::000000000000:role/r",
-            "Input": "x",
+            "Input": body,
         },
         **more,
     )
@@ -59,11 +60,17 @@ def plan(client: Any, name: str, **more: Any) -> str:
 
 
 def arrives(client: Any, url: str) -> bool:
+    return received(client, url) is not None
+
+
+def received(client: Any, url: str) -> str | None:
+    """Return the body of the message that arrives, None if none does in time."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        if client("sqs").receive_message(QueueUrl=url, WaitTimeSeconds=1).get("Messages"):
-            return True
-    return False
+        answer = client("sqs").receive_message(QueueUrl=url, WaitTimeSeconds=1)
+        for message in answer.get("Messages", []):
+            return str(message["Body"])
+    return None
 
 
 def test_the_emulator_is_the_pinned_one() -> None:
@@ -90,6 +97,23 @@ def test_the_zone_of_a_schedule_is_ignored_so_we_plan_in_utc(client: Any) -> Non
     )
 
     assert arrives(client, url)
+
+
+def test_nothing_is_put_into_a_message_so_we_say_when_it_was_due(client: Any) -> None:
+    url = plan(client, "input", DUE, ScheduleExpression=at(datetime.now(UTC)))
+
+    assert DUE == received(client, url)
+
+
+def test_an_interval_is_counted_from_now_so_we_plan_each_of_its_firings(client: Any) -> None:
+    url = plan(
+        client,
+        "rate",
+        ScheduleExpression="rate(1 minute)",
+        StartDate=datetime.now(UTC) + SOON,  # when AWS fires first
+    )
+
+    assert not arrives(client, url)
 
 
 def test_a_schedule_in_the_past_fires_at_the_next_look(client: Any) -> None:
