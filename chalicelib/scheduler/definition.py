@@ -18,6 +18,7 @@ from enum import StrEnum
 
 from chalicelib.scheduler import loop, retry, urls
 from chalicelib.scheduler.alarms import Alarm, Sink, SinkType, Watch
+from chalicelib.scheduler.gjson.limits import PATH_MAX
 from chalicelib.scheduler.loop import Loop
 from chalicelib.scheduler.overlap import STALE_AFTER, Overlap
 from chalicelib.scheduler.retry import Retry
@@ -62,7 +63,6 @@ TIMEOUT_DEFAULT_MS = 30_000
 TIMEOUT_MAX_MS = 840_000  # a minute below the longest run of a Lambda function
 POOL_MAX = 20
 NAME_MAX = 200  # characters
-PATH_MAX = 1_024  # characters of a loop's path: contracts/gjson.md 3.5
 DELAY_MAX_MS = 366 * 24 * 3600 * 1000
 COUNT_MAX = 1_000_000  # of iterations, attempts, and invocations that an alarm waits for
 WINDOW_MAX_MS = 30 * 24 * 3600 * 1000
@@ -184,8 +184,8 @@ def _problems_of_numbers(job: ScheduledJob) -> Iterator[Problem]:
 
 
 def _problems_of_texts(job: ScheduledJob) -> Iterator[Problem]:
-    if not 1 <= len(job.name) <= NAME_MAX:
-        found = f"{len(job.name)} characters"
+    if not job.name.strip() or len(job.name) > NAME_MAX:
+        found = f"{len(job.name)} characters" if job.name.strip() else "nothing but blanks"
         yield Problem("name", f"expected a text of 1 to {NAME_MAX} characters, found {found}")
     if len(job.loop.response_path) > PATH_MAX:
         found = str(len(job.loop.response_path))
@@ -289,9 +289,11 @@ def _warnings_of_lock(job: ScheduledJob) -> Iterator[str]:
 
 
 def _warnings_of_schedule(job: ScheduledJob) -> Iterator[str]:
-    if isinstance(job.schedule, Once) and job.schedule.at <= job.created_at:
+    is_judged = not isinstance(job.schedule and translate(job.schedule), Problem)
+    if is_judged and isinstance(job.schedule, Once) and job.schedule.at <= job.created_at:
         yield "schedule.run_at is before the job was created; it will run only when triggered"
 
 
 def _minutes(span: timedelta) -> int:
-    return int(span.total_seconds()) // 60
+    """Return a span as whole minutes, rounded up."""
+    return -(-span // timedelta(minutes=1))

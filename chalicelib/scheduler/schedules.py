@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from importlib import resources
 from itertools import islice
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,7 @@ from chalicelib.scheduler import cron
 MINUTE_MS = 60_000
 INTERVAL_MAX_MS = 366 * 24 * 60 * MINUTE_MS
 YEARS_AHEAD = 41  # from one 29 February on a given weekday to the next, over a year 2100
+YEAR_MIN, YEAR_MAX = 1970, 9998  # of a moment, so that any zone's view of it has a year, too
 ZONE_MAX = 50  # characters of a ScheduleExpressionTimezone: API reference, CreateSchedule
 
 _SECOND = timedelta(seconds=1)
@@ -85,6 +87,11 @@ def translate(schedule: Schedule) -> Expression | Problem:
                     "schedule.run_at",
                     f"expected a moment with an offset, such as 2030-01-01T09:00:00Z, "
                     f"found {schedule.at.isoformat()}",
+                )
+            if not YEAR_MIN <= schedule.at.year <= YEAR_MAX:
+                return Problem(
+                    "schedule.run_at",
+                    f"expected a year from {YEAR_MIN} to {YEAR_MAX}, found {schedule.at.year}",
                 )
             return Expression(f"at({_whole_second(schedule.at):%Y-%m-%dT%H:%M:%S})")
 
@@ -162,11 +169,21 @@ def _translate_cron(schedule: Cron) -> Expression | Problem:
 
 @lru_cache(maxsize=512)
 def zone(name: str) -> ZoneInfo | None:
-    """Find an IANA zone; None if there is none of that name."""
-    try:
-        return ZoneInfo(name) if 0 < len(name) <= ZONE_MAX else None
-    except (ValueError, OSError, KeyError):
+    """Find an IANA zone; None if there is none of that name.
+
+    Shapes: the names are those of the database, whatever else a machine keeps in the folder of its
+        zones, such as `right/…` with leap seconds or `localtime`.
+    """
+    if not 0 < len(name) <= ZONE_MAX or name not in _names():
         return None
+    return ZoneInfo(name)
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    """Return the names of the database that is installed with us."""
+    text = resources.files("tzdata").joinpath("zones").read_text("ascii")
+    return frozenset(text.split()) - {"Factory"}
 
 
 def _firings_of_cron(schedule: Cron, after: datetime) -> Iterator[datetime]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -37,6 +37,7 @@ from chalicelib.scheduler.urls import flaw
 from tests.scheduler.play import NOW, job
 
 URL = "https://example.com/drain"
+AHEAD = timezone(timedelta(hours=14))
 
 
 def refused(**changes: Any) -> list[str]:
@@ -69,6 +70,9 @@ def test_a_one_off_has_no_pool() -> None:
         ({"schedule": Cron("0 9 * * *", "Mars/Olympus")}, "schedule.timezone"),
         ({"schedule": Every(30_000)}, "schedule.every_ms"),
         ({"schedule": Once(NOW.replace(tzinfo=None))}, "schedule.run_at"),
+        ({"schedule": Once(datetime.max.replace(tzinfo=UTC))}, "schedule.run_at"),
+        ({"schedule": Once(datetime.min.replace(tzinfo=AHEAD))}, "schedule.run_at"),
+        ({"name": " \t"}, "name"),
         ({"loop": Loop(delay_ms=10**12)}, "loop_delay_ms"),
         ({"loop": Loop(jitter_ms=10**12)}, "loop_jitter_ms"),
         ({"loop": Loop(max_iterations=10**9)}, "loop_max_iterations"),
@@ -151,6 +155,16 @@ def test_what_can_never_succeed_is_stored_with_a_warning(
 def test_a_wait_of_more_than_an_hour_is_warned_of(changes: dict[str, Any], count: int) -> None:
     found = warnings(job(**changes))
     assert [True] * count == ["goes stale" in warning for warning in found]
+
+
+def test_warnings_are_told_of_a_definition_that_is_refused_too() -> None:
+    assert [] == warnings(job(schedule=Once(NOW.replace(tzinfo=None))))
+
+
+def test_a_wait_is_told_in_whole_minutes_that_it_does_not_pass() -> None:
+    (warning,) = warnings(job(loop=Loop(enabled=True, delay_ms=3_600_001)))
+
+    assert "can reach 61 minutes" in warning
 
 
 def test_a_one_off_that_is_past_when_it_is_made_is_warned_of() -> None:

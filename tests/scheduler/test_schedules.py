@@ -227,7 +227,13 @@ def test_the_longest_translation_is_one_that_scheduler_takes() -> None:
     assert 230 < len(written(Cron(longest)).text) <= 256
 
 
-@pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "+01"])
+@pytest.mark.parametrize(
+    "zone",
+    [
+        *("", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "+01"),
+        *("right/Europe/Paris", "posix/Europe/Paris", "localtime", "Factory"),
+    ],
+)
 def test_a_zone_that_is_not_known_is_refused(zone: str) -> None:
     assert "schedule.timezone" == refused(Cron("0 9 * * *", zone)).field
 
