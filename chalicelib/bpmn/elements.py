@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.events import event_of, unsupported_event
+from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
     extensions_of,
@@ -14,7 +15,7 @@ from chalicelib.bpmn.extensions import (
     mappings_of,
     script_of,
 )
-from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script
+from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script, Value
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
 from chalicelib.xml_tree import Node
@@ -28,8 +29,9 @@ ACTIVITIES = JOB_TASKS | {
     Kind.SCRIPT_TASK,
     Kind.SUB_PROCESS,
 }
-GATEWAYS = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.PARALLEL_GATEWAY})
-WITH_DEFAULT = ACTIVITIES | {Kind.EXCLUSIVE_GATEWAY}
+CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
+GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY}
+WITH_DEFAULT = ACTIVITIES | CHOOSING
 
 _LOOPS = frozenset({"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"})
 
@@ -99,6 +101,8 @@ def compile_element(
         cancel_activity=_cancel_activity(node, event.type) if is_boundary else True,
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
+        link=event.link,
+        activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
     )
 
 
@@ -119,6 +123,14 @@ def _work(
     if script is not None:
         return None, script_of(node, script)
     return job_of(node, extensions, reading), None
+
+
+def _activation(node: Node) -> Value | None:
+    """Return when a complex gateway lets the tokens go on that came; None: when all came."""
+    condition = node.first("activationCondition")
+    if condition is None:
+        return None
+    return expression(condition.text, node, "activationCondition")
 
 
 def _default(node: Node, outgoing: tuple[str, ...]) -> str | None:

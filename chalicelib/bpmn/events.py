@@ -18,8 +18,8 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     Kind.END_EVENT: frozenset(
         {EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE}
     ),
-    Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER}),
-    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE, EventType.MESSAGE}),
+    Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER, EventType.LINK}),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.LINK}),
     Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR}),
 }
 
@@ -28,6 +28,7 @@ DEFINITIONS: Mapping[str, EventType] = {
     "terminateEventDefinition": EventType.TERMINATE,
     "errorEventDefinition": EventType.ERROR,
     "messageEventDefinition": EventType.MESSAGE,
+    "linkEventDefinition": EventType.LINK,
 }
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
@@ -44,6 +45,7 @@ class Event(NamedTuple):
     type: EventType = EventType.NONE
     timer: TimerDefinition | None = None
     error_code: str | None = None
+    link: str | None = None
 
 
 def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
@@ -84,8 +86,18 @@ def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
             return Event(type_, timer=_timer(node, definitions[0]))
         case EventType.ERROR:
             return Event(type_, error_code=_error_code(node, kind, definitions[0], errors))
+        case EventType.LINK:
+            return Event(type_, link=_link(node, definitions[0]))
         case _:
             return Event(type_)
+
+
+def _link(node: Node, definition: Node) -> str:
+    """Return the name of a link; it is looked for in the scope of the event (links.py)."""
+    name = definition.get("name")
+    if name is None:
+        raise refusal(node, "linkEventDefinition: expected an attribute name, found none")
+    return name
 
 
 def _definitions(node: Node) -> list[Node]:

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     SUB_PROCESS = "subProcess"
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
+    INCLUSIVE_GATEWAY = "inclusiveGateway"
+    COMPLEX_GATEWAY = "complexGateway"
 
 
 class EventType(StrEnum):
@@ -43,6 +45,7 @@ class EventType(StrEnum):
     TERMINATE = "terminate"
     ERROR = "error"
     MESSAGE = "message"  # thrown: a job for a worker, who sends it
+    LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class Element:
 
     Shapes: `scope` is the id of the subprocess or process that holds it; `incoming` and
         `outgoing` are flow ids in the order of the model; `boundary_events` the ids of those
-        attached to it; `start` the id of a subprocess's none start event.
+        attached to it; `start` the id of a subprocess's none start event; `link` the name that a
+        link event jumps to or is reached by; `activation` the condition of a complex gateway.
     """
 
     id: str
@@ -118,6 +122,8 @@ class Element:
     cancel_activity: bool = True
     boundary_events: tuple[str, ...] = ()
     start: str | None = None
+    link: str | None = None
+    activation: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

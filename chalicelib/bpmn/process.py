@@ -9,6 +9,7 @@ from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.extensions import extensions_of, version_tag_of
 from chalicelib.bpmn.flows import compile_flows
 from chalicelib.bpmn.found import boundary_events_of, find, starts_of
+from chalicelib.bpmn.links import check_links
 from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.reading import Reading
 from chalicelib.xml_tree import Node
@@ -41,6 +42,7 @@ def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node])
         )
         for id_, (node, kind, scope) in found.elements.items()
     }
+    check_links(found, elements)
     id_ = id_of(process)
     return Process(
         id=id_,

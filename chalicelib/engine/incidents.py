@@ -24,7 +24,7 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.draft import Draft, Given
 from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.guards import Guard
-from chalicelib.engine.plans import plan_of
+from chalicelib.engine.plans import CHOOSING, plan_of
 from chalicelib.engine.state import (
     ElementInstance,
     Incident,
@@ -196,7 +196,7 @@ def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
 def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
     """Map outputs again, or choose a flow again. Raises: Stuck."""
     job = None if incident.job_key is None else draft.find(Job, incident.job_key)
-    if incident.stage is Stage.LEAVING and node.kind is not Kind.EXCLUSIVE_GATEWAY:
+    if incident.stage is Stage.LEAVING and node.kind not in CHOOSING:
         draft.live.pop(element.key)
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import tokens
+from chalicelib.engine import joins, tokens
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -29,9 +29,13 @@ def run(draft: Draft) -> None:
         if draft.purges and not tokens.run_purges(draft):
             return
         if not draft.agenda:
+            if joins.judge(draft):
+                continue
             return
         move = draft.agenda[-1]
         if (move.position or draft.element_count > halts_from) and is_halted(draft):
+            if joins.judge(draft):
+                continue
             return
         node = nodes[move.element_id]
         if move.position:
@@ -40,6 +44,8 @@ def run(draft: Draft) -> None:
             return
         draft.moves += 1
         enter(draft, node, take_next(draft))
+    if not draft.agenda and not draft.purges:
+        joins.judge(draft)
 
 
 def is_halted(draft: Draft) -> bool:
@@ -72,7 +78,7 @@ def enter(draft: Draft, node: Node, move: Move) -> None:
     keys, history = draft.keys, draft.history
     if flow_id is not None:
         history.append(Taken(keys.next(), flow_id, scope if scope != draft.key else 0))
-        if node.joins and not tokens.arrive(draft, node, scope, flow_id):
+        if node.joins and not joins.arrive(draft, node, scope, flow_id):
             return
     key = key or keys.next()
     history.append(Entered(key, node.id, scope))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
@@ -25,6 +25,7 @@ from chalicelib.engine import tokens
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
+from chalicelib.engine.reachability import reach_of, throws_of
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -36,6 +37,9 @@ PASSED = frozenset(
         *(Kind.TASK, Kind.MANUAL_TASK),
     )
 )
+JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
+JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
+CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 
@@ -81,9 +85,11 @@ class Node:
     """One element, ready to run.
 
     Shapes: `only` is the flow of the usual element, which has one flow out and no condition on
-        it; `joins` the places of the incoming flows that a parallel join waits for, empty if it
-        is none, and `all_arrived` the bits of them all; `local_names` the variables that its
-        input mappings make; `actions` how many records entering it may write.
+        it; `joins` the places of the incoming flows that a join waits for, empty if it is none,
+        `all_arrived` the bits of them all, and `reach` those by which a token can still come, by
+        the element it is at (inclusive and complex gateways); `link_target` where a link leads;
+        `local_names` the variables that its input mappings make; `actions` how many records
+        entering it may write.
     """
 
     id: str
@@ -96,6 +102,8 @@ class Node:
     has_conditions: bool
     joins: Mapping[str, int]
     all_arrived: int
+    is_complex: bool
+    activation: Compute | None
     inputs: tuple[IoPlan, ...]
     outputs: tuple[IoPlan, ...]
     local_names: frozenset[str]
@@ -106,14 +114,20 @@ class Node:
     actions: int
     boundary_timers: tuple[Node, ...] = ()
     boundary_errors: tuple[Node, ...] = ()
+    reach: Mapping[str, int] = field(default_factory=dict)
+    link_target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A process, ready to run."""
+    """A process, ready to run.
+
+    Shapes: `judged` are the joins of which it has to be found out whether more tokens will come.
+    """
 
     process: Process
     nodes: Mapping[str, Node]
+    judged: frozenset[str]
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -139,13 +153,28 @@ def make_plan(process: Process) -> Plan:
         node.boundary_errors = tuple(n for n in attached if n.element.event_type is EventType.ERROR)
         node.actions += len(node.boundary_timers)
     longest_id = max((len(id_) for id_ in nodes), default=0)
-    return Plan(process, nodes, min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)))
+    judged = _resolve_jumps(process, nodes)
+    return Plan(process, nodes, judged, min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)))
+
+
+def _resolve_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
+    """Tell links where they lead and joins from where tokens come; return these joins."""
+    throws = throws_of(process)
+    judged = [node for node in nodes.values() if node.kind in JUDGED and node.joins]
+    for node in judged:
+        node.reach = reach_of(process, node.element, throws)
+    for node in nodes.values():
+        element = node.element
+        if element.kind is Kind.INTERMEDIATE_CATCH_EVENT and element.event_type is EventType.LINK:
+            for throw in throws.get((element.scope, element.link), ()):
+                nodes[throw].link_target = node.id
+    return frozenset(node.id for node in judged)
 
 
 def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
     outgoing = tuple(_flow(flows[id_]) for id_ in element.outgoing)
     has_conditions = any(flow.condition is not None for flow in outgoing)
-    is_join = element.kind is Kind.PARALLEL_GATEWAY and len(element.incoming) > 1
+    is_join = element.kind in JOINING and len(element.incoming) > 1
     inputs = tuple(_mapping(mapping) for mapping in element.inputs)
     return Node(
         id=element.id,
@@ -158,6 +187,8 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         has_conditions=has_conditions,
         joins={id_: n for n, id_ in enumerate(element.incoming)} if is_join else {},
         all_arrived=(1 << len(element.incoming)) - 1,
+        is_complex=element.kind is Kind.COMPLEX_GATEWAY,
+        activation=None if element.activation is None else compile_value(element.activation),
         inputs=inputs,
         outputs=tuple(_mapping(mapping) for mapping in element.outputs),
         local_names=frozenset(mapping.path[0] for mapping in inputs),

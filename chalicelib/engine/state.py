@@ -87,15 +87,17 @@ class Move(NamedTuple):
 
 
 class Join(NamedTuple):
-    """The tokens that wait at a parallel join, counted per incoming flow.
+    """The tokens that wait at a join, counted per incoming flow.
 
     Shapes: flows go by their place among the gateway's incoming ones; `arrived` has bit n set if
         a token came by flow n; `more` the tokens that came by a flow again and wait for the next
-        round. So a join of 5,000 flows costs a kilobyte.
+        round; `used` the flows that let a complex gateway go on, while it waits for the others.
+        So a join of 5,000 flows costs a kilobyte.
     """
 
     arrived: int
     more: Mapping[int, int] = {}
+    used: int = 0
 
 
 class Purge(NamedTuple):

@@ -1,4 +1,4 @@
-"""How tokens move on: out of an element, into a join, out of a scope, and how they are ended.
+"""How tokens move on: out of an element, out of a scope, and how they are ended.
 
 A token that leaves an element becomes a move on the agenda; `moves.run` lets it enter the next.
 A scope counts its tokens: those in elements that wait, those on the agenda, those at joins. When
@@ -10,6 +10,7 @@ Source: BPMN 2.0.2 sections 13.2 (sequence flow), 13.3 (activities), 13.5 (end o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,6 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     JobState,
-    Join,
     Move,
     Purge,
     RecordKey,
@@ -40,7 +40,6 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
-NOBODY = Join(0)
 OWNERS = frozenset((Kind.SUB_PROCESS, Kind.BOUNDARY_EVENT))
 
 # --- on and out ----------------------------------------------------------------------------
@@ -63,8 +62,7 @@ def leave(
     elif node.has_conditions:
         chosen = choose_flows(draft, node, scope)
         draft.history.append(Left(key, outputs))
-        draft.count(scope, len(chosen) - 1)
-        draft.agenda.extend(Move(flow.target, scope, flow.id) for flow in reversed(chosen))
+        spread(draft, scope, chosen)
     else:
         draft.history.append(Left(key, outputs))
         fork(draft, node, scope)
@@ -76,6 +74,12 @@ def fork(draft: Draft, node: Node, scope: int) -> None:
     draft.count(scope, len(node.outgoing) - 1)
     draft.agenda.append(Move(node.id, scope, None, 1))
     draft.agenda.append(Move(first.target, scope, first.id))
+
+
+def spread(draft: Draft, scope: int, flows: Sequence[Flow]) -> None:
+    """Send a token along each of some flows, which one token left by; the first one first."""
+    draft.count(scope, len(flows) - 1)
+    draft.agenda.extend(Move(flow.target, scope, flow.id) for flow in reversed(flows))
 
 
 def choose_flows(draft: Draft, node: Node, scope: int) -> list[Flow]:
@@ -166,32 +170,6 @@ def close(draft: Draft, key: int) -> None:
     if owns_variables(draft, element):
         draft.counts.pop(key, None)
         draft.close_scope(key)
-
-
-# --- joins ---------------------------------------------------------------------------------
-
-
-def arrive(draft: Draft, node: Node, scope: int, flow_id: str) -> bool:
-    """Count a token at a parallel join; say whether it fires, which uses one of each flow.
-
-    Source: BPMN 2.0.2 section 13.4.1: a second token on one flow waits for the next round.
-    """
-    place, number = (scope, node.id), node.joins[flow_id]
-    arrived, more = draft.joins.get(place, NOBODY)
-    bit = 1 << number
-    if arrived & bit:
-        draft.joins[place] = Join(arrived, {**more, number: more.get(number, 0) + 1})
-        return False
-    if arrived | bit != node.all_arrived:
-        draft.joins[place] = Join(arrived | bit, more)
-        return False
-    if more:
-        again = {flow: tokens - 1 for flow, tokens in more.items() if tokens > 1}
-        draft.joins[place] = Join(sum(1 << flow for flow in more), again)
-    elif arrived:
-        del draft.joins[place]
-    draft.count(scope, 1 - len(node.joins))
-    return True
 
 
 # --- the end of tokens and scopes ----------------------------------------------------------

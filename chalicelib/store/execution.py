@@ -5,7 +5,7 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident], ...],
-     "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}], ...],
+     "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn], ...]}
 
@@ -35,7 +35,7 @@ def to_text(root: Root) -> str:
         "next": root.next_offset,
         "live": [_element_row(element, origin, began) for element in root.live.values()],
         "joins": [
-            [scope - origin, gateway, f"{join.arrived:x}", dict(join.more)]
+            _join_row(scope - origin, gateway, join)
             for (scope, gateway), join in root.joins.items()
         ],
         "agenda": [_move_row(move, origin) for move in root.agenda],
@@ -58,10 +58,7 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "next_offset": state.get("next", 0),
         "blocks": tuple(state.get("blocks", (block_of(origin),))),
         "live": {element.key: element for element in live},
-        "joins": {
-            (origin + scope, gateway): Join(int(arrived, 16), {int(n): m for n, m in more.items()})
-            for scope, gateway, arrived, more in state.get("joins", ())
-        },
+        "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
     }
@@ -105,6 +102,17 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         timers=tuple(origin + timer for timer in timers or ()),
         incident=origin + incident if incident else None,
     )
+
+
+def _join_row(scope: int, gateway: str, join: Join) -> Row:
+    row: Row = [scope, gateway, f"{join.arrived:x}", dict(join.more)]
+    return [*row, f"{join.used:x}"] if join.used else row
+
+
+def _join(row: Row) -> Join:
+    arrived, more, *used = row[2:]
+    tokens = {int(flow): count for flow, count in more.items()}
+    return Join(int(arrived, 16), tokens, int(used[0], 16) if used else 0)
 
 
 def _move_row(move: Move, origin: int) -> Row:

@@ -61,6 +61,8 @@ ELEMENTS = st.builds(
     cancel_activity=st.booleans(),
     boundary_events=IDS,
     start=st.none() | TEXT,
+    link=st.none() | TEXT,
+    activation=OPTIONAL,
 )
 FLOWS = st.builds(SequenceFlow, TEXT, TEXT, TEXT, OPTIONAL)
 PROCESSES = st.builds(

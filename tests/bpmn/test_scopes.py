@@ -74,7 +74,7 @@ def test_a_scope_has_one_start_event(body: str, problem: str) -> None:
         '<task id="twice"/><sequenceFlow id="twice" sourceRef="start" targetRef="twice"/>',
         '<sequenceFlow id="twice" sourceRef="start" targetRef="end"/>' * 2,
         '<task id="twice"/><subProcess id="s"><startEvent id="twice"/></subProcess>',
-        '<task id="twice"/><inclusiveGateway id="twice"/>',
+        '<task id="twice"/><callActivity id="twice"/>',
         '<task id=" twice "/><manualTask id="twice"/>',
     ],
 )

@@ -108,6 +108,16 @@ def _timer(**timer: str) -> str:
     return f"<timerEventDefinition><{tag}>{escape(text)}</{tag}></timerEventDefinition>"
 
 
+def link_throw(id_: str, name: str) -> str:
+    definition = f'<linkEventDefinition name="{name}"/>'
+    return f'<intermediateThrowEvent id="{id_}">{definition}</intermediateThrowEvent>'
+
+
+def link_catch(id_: str, name: str) -> str:
+    definition = f'<linkEventDefinition name="{name}"/>'
+    return f'<intermediateCatchEvent id="{id_}">{definition}</intermediateCatchEvent>'
+
+
 # --- activities --------------------------------------------------------------------------------
 
 
@@ -174,3 +184,15 @@ def exclusive(id_: str, default: str | None = None) -> str:
 
 def parallel(id_: str) -> str:
     return f'<parallelGateway id="{id_}"/>'
+
+
+def inclusive(id_: str, default: str | None = None) -> str:
+    attribute = "" if default is None else f' default="{default}"'
+    return f'<inclusiveGateway id="{id_}"{attribute}/>'
+
+
+def complex_(id_: str, activation: str | None = None) -> str:
+    """Return a complex gateway; `activation` is FEEL."""
+    inner = "" if activation is None else f"={escape(activation)}"
+    condition = f"<activationCondition>{inner}</activationCondition>" if inner else ""
+    return f'<complexGateway id="{id_}">{condition}</complexGateway>'

@@ -38,14 +38,23 @@ MODEST = settings(
 Block = Any
 BLOCKS: st.SearchStrategy[Block] = st.recursive(
     st.sampled_from(
-        ["task", "service", "script", "catch", "late", "beside", "mapped", "caught"]
+        ["task", "service", "script", "catch", "late", "beside", "mapped", "caught", "link"]
     ).map(lambda kind: (kind,)),
     lambda inner: st.tuples(
-        st.sampled_from(["sequence", "fork", "choice", "loop", "sub", "sub late"]),
+        st.sampled_from(["sequence", "fork", "some", "first", "choice", "loop", "sub", "sub late"]),
         st.lists(inner, min_size=1, max_size=3),
     ),
     max_leaves=8,
 )
+
+
+# What is at both ends of a block of branches, and what each branch but the first asks for.
+GATEWAYS: dict[str, tuple[Any, str]] = {
+    "fork": (m.parallel, ""),
+    "some": (m.inclusive, ": c >= {}"),
+    "first": (m.complex_, ""),
+    "choice": (m.exclusive, ": c = {}"),
+}
 
 
 class Drawing:
@@ -62,10 +71,8 @@ class Drawing:
         match kind:
             case "sequence":
                 return self._sequence(inner)
-            case "fork":
-                return self._around(name, m.parallel, inner, lambda n: "")
-            case "choice":
-                return self._around(name, m.exclusive, inner, lambda n: f": c = {n}" if n else "")
+            case "fork" | "some" | "first" | "choice":
+                return self._around(name, kind, inner)
             case "loop":
                 return self._loop(name, inner)
             case "sub" | "sub late":
@@ -85,6 +92,9 @@ class Drawing:
         if kind in drawn:
             self.parts.append(drawn[kind]())
             return name, name
+        if kind == "link":
+            self.parts += [m.link_throw(name, name), m.link_catch(f"{name}_to", name)]
+            return name, f"{name}_to"
         after = f"{name}_out"
         self.parts += [m.service(name), m.exclusive(after)]
         if kind == "late":
@@ -105,16 +115,15 @@ class Drawing:
             self.flows.append(f"{before} > {following}")
         return ends[0][0], ends[-1][1]
 
-    def _around(self, name: str, gateway: Any, inner: list[Block], says: Any) -> tuple[str, str]:
+    def _around(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
         split, join = f"{name}_in", f"{name}_out"
         ends = [self.draw(block) for block in inner]
-        is_choice = gateway is m.exclusive
-        self.parts += [
-            m.exclusive(split, f"{split}-{ends[0][0]}") if is_choice else gateway(split),
-            gateway(join),
-        ]
+        gateway, says = GATEWAYS[kind]
+        first = m.exclusive(split, f"{split}-{ends[0][0]}") if kind == "choice" else gateway(split)
+        self.parts += [first, gateway(join)]
         for number, (first, last) in enumerate(ends):
-            self.flows += [f"{split} > {first}{says(number)}", f"{last} > {join}"]
+            condition = says.format(number) if number else ""
+            self.flows += [f"{split} > {first}{condition}", f"{last} > {join}"]
         return split, join
 
     def _loop(self, name: str, inner: list[Block]) -> tuple[str, str]:
@@ -205,6 +214,17 @@ def test_a_random_process_on_a_random_path_ends(
     assert (0, {}, {}, ()) == (root.tokens, root.live, root.joins, root.agenda)
     assert ([], [], []) == (game.jobs, game.timers, game.incidents)
     assert promised(game)
+    if "sub late" not in str(block):
+        assert_joined(game)
+
+
+def assert_joined(game: Play) -> None:
+    """Check that what was split was joined as often, where nothing was interrupted."""
+    for kind in ("fork", "some", "first"):
+        for name in game.process.elements:
+            if name.startswith(kind) and name.endswith("_in"):
+                joined = name.removesuffix("_in") + "_out"
+                assert game.path.count(name) == game.path.count(joined), name
 
 
 def promised(game: Play) -> bool:

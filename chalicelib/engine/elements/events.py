@@ -11,7 +11,7 @@ from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.engine import bpmn_errors, timers, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
-from chalicelib.engine.state import ElementInstance, Purge, Variables
+from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
 
@@ -33,6 +33,9 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Wait for the event. Raises: Stuck if it cannot be said when it comes."""
+    if node.element.event_type is EventType.LINK:
+        tokens.complete(draft, node, scope, key, variables.inputs_of(draft, node, scope), {})
+        return
     if node.timer is None:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
     local = variables.inputs_of(draft, node, scope)
@@ -43,6 +46,23 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
         tokens.complete(draft, node, scope, key, {}, {})
     else:
         draft.live[key] = element._replace(timers=(timer.key,))
+
+
+def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Throw what the event is about; a link jumps to the catch event of its name."""
+    if node.element.event_type is EventType.LINK:
+        _jump(draft, node, scope, key)
+    else:
+        activities.enter_task(draft, node, scope, key)
+
+
+def _jump(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Leave by the link. Raises: Stuck."""
+    local = variables.inputs_of(draft, node, scope)
+    outputs = variables.outputs_of(draft, node, scope, local, {})
+    draft.count(scope, 1)  # for the token that jumps; the throw event ends its own
+    draft.agenda.append(Move(node.link_target, scope, None))
+    tokens.hand_on(draft, node, scope, key, outputs)
 
 
 def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -58,7 +78,7 @@ def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
 BEHAVIOURS = {
     Kind.START_EVENT: activities.enter_task,
     Kind.END_EVENT: enter_end,
-    Kind.INTERMEDIATE_THROW_EVENT: activities.enter_task,
+    Kind.INTERMEDIATE_THROW_EVENT: enter_throw,
     Kind.INTERMEDIATE_CATCH_EVENT: enter_catch,
     Kind.BOUNDARY_EVENT: enter_boundary,
 }
