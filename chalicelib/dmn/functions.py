@@ -31,10 +31,12 @@ class Signature(NamedTuple):
 class ModelFunction(Function):
     """A function of the model, together with the variables of the place it was made at."""
 
-    __slots__ = ("body", "signature", "variables")
+    __slots__ = ("body", "result", "signature", "types", "variables")
 
     def __init__(self, signature: Signature, body: Step, variables: dict[str, Value]) -> None:
         super().__init__("function", signature.parameters)
+        self.types = signature.wanted
+        self.result = signature.result
         self.signature = signature
         self.body = body
         self.variables = variables

@@ -5,6 +5,7 @@ Source: DMN 1.5 sections 8.2.8 (hit policies) and 8.3 (the table's parts).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from chalicelib.dmn import hit_policies, model
@@ -12,6 +13,7 @@ from chalicelib.dmn.hit_policies import Hit, Policy
 from chalicelib.dmn.place import Place, Step
 from chalicelib.dmn.run import EvaluatedInput, EvaluatedOutput, MatchedRule, Run
 from chalicelib.dmn.steps import text_step, typed
+from chalicelib.dmn.table_index import Index, build_index
 from chalicelib.feel import Expression, Value
 
 INPUT = "?"
@@ -43,6 +45,7 @@ class _Table(NamedTuple):
     clauses: tuple[model.OutputClause, ...]
     defaults: tuple[Step, ...]
     policy: Policy
+    lookup: Index | None
 
 
 def build_table(node: model.DecisionTable, place: Place) -> Step:
@@ -58,6 +61,7 @@ def build_table(node: model.DecisionTable, place: Place) -> Step:
         node.outputs,
         _defaults(node, place),
         hit_policies.build_policy(node, place),
+        build_index([row.tests for row in rows], len(columns)),
     )
     return lambda run, variables: _evaluate(table, run, variables)
 
@@ -91,7 +95,7 @@ def _defaults(node: model.DecisionTable, place: Place) -> tuple[Step, ...]:
 
 
 def _evaluate(table: _Table, run: Run, variables: dict[str, Value]) -> Value:
-    run.spend(len(table.rows))
+    run.spend(1 + len(table.rows) // 8)
     inputs = []
     scopes = []
     for clause, step, allowed in table.columns:
@@ -112,13 +116,18 @@ def _evaluate(table: _Table, run: Run, variables: dict[str, Value]) -> Value:
 def _hits(
     table: _Table, run: Run, variables: dict[str, Value], scopes: list[dict[str, Value]]
 ) -> list[Hit]:
-    hits = []
-    for index, (rule, tests, outputs) in enumerate(table.rows):
+    hits: list[Hit] = []
+    rows: Sequence[int] = range(len(table.rows))
+    if table.lookup is not None:
+        rows = table.lookup.candidates([scope[INPUT] for scope in scopes], rows)
+    for row in rows:
+        run.spend()
+        rule, tests, outputs = table.rows[row]
         for column, test in tests:
             if test.within(run, scopes[column]) is not True:
                 break
         else:
-            hits.append(Hit(index, tuple([output(run, variables) for output in outputs])))
+            hits.append(Hit(row, tuple([output(run, variables) for output in outputs])))
             if table.policy.takes_first:
                 break
         if run.warnings:

@@ -16,6 +16,7 @@ from chalicelib.feel.names import Names
 from chalicelib.feel.parser import Parser
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.temporal import DateAndTime
+from chalicelib.feel.tree import constants_of
 from chalicelib.feel.values import Value
 
 _NO_NAMES = Names()
@@ -27,19 +28,28 @@ class Expression:
 
     Shapes: `text` is the text it was parsed from, `names` the free variable names it may read;
         inside of a filter these include names that an item may have instead; `introduced` the
-        names of more than one word that it gives to parts of its value, or to its own variables.
+        names of more than one word that it gives to parts of its value, or to its own variables;
+        `constants`, of unary tests, the values that pass if they only compare with literals.
     """
 
-    __slots__ = ("_closure", "_size", "introduced", "names", "text")
+    __slots__ = ("_closure", "_size", "constants", "introduced", "names", "text")
 
     text: str
     names: frozenset[str]
     introduced: tuple[str, ...]
+    constants: tuple[Value, ...] | None
     _closure: Closure
     _size: int
 
-    def __init__(self, text: str, compiled: Compiled, introduced: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        compiled: Compiled,
+        introduced: tuple[str, ...] = (),
+        constants: tuple[Value, ...] | None = None,
+    ) -> None:
         put = object.__setattr__
+        put(self, "constants", constants)
         put(self, "text", text)
         put(self, "names", compiled.names)
         put(self, "introduced", introduced)
@@ -141,6 +151,7 @@ def _compile(text: str, profile: Profile, names: Names, *, is_tests: bool) -> Ex
     try:
         parser = Parser(text, profile, names.trie, builtins.TRIE)
         node = parser.unary_tests() if is_tests else parser.whole()
-        return Expression(text, compile_tree(node, profile, names.types), tuple(parser.introduced))
+        compiled = compile_tree(node, profile, names.types)
+        return Expression(text, compiled, tuple(parser.introduced), constants_of(node))
     except RecursionError:
         raise FeelSyntaxError("expected less deep nesting", text, 0) from None

@@ -309,3 +309,11 @@ Node = Union[  # noqa: UP007 - the classes above name it before it exists
     InstanceOf,
     UnaryTests,
 ]
+
+
+def constants_of(node: Node) -> tuple[Value, ...] | None:
+    """Give the values that unary tests let pass, if all they do is compare with literals."""
+    if not isinstance(node, UnaryTests) or node.is_negated or not node.tests:
+        return None
+    literals = [test.value for test in node.tests if isinstance(test, Literal)]
+    return tuple(literals) if len(literals) == len(node.tests) else None

@@ -125,5 +125,30 @@ def _holds(run: Evaluation, value: Value, wanted: FeelType) -> bool:
         return all(conforms(run, item, inside) for item in value)
     if type(value) is Range:
         return conforms(run, value.start, inside) and conforms(run, value.end, inside)
-    # Only the number of parameters can be told: a function does not say its types.
-    return isinstance(value, Function) and value.takes(len(wanted.of) - 1)
+    return isinstance(value, Function) and _is_callable_as(value, wanted)
+
+
+def _is_callable_as(function: Function, wanted: FeelType) -> bool:
+    """Tell whether a function takes all that the type says and gives nothing else, as far as
+    the function says what it takes and gives.
+    """
+    *parameters, result = wanted.of
+    if not function.takes(len(parameters)):
+        return False
+    takes = all(
+        own is None or _is_within(given, own)
+        for own, given in zip(function.types, parameters, strict=False)
+    )
+    return takes and (function.result is None or _is_within(function.result, result))
+
+
+def _is_within(narrow: FeelType, wide: FeelType) -> bool:
+    """Tell whether all values of one type are of another (DMN 1.5 section 10.3.2.9.2)."""
+    if ANY in (wide.name, narrow.name):
+        return True
+    if narrow.name != wide.name or len(narrow.of) < len(wide.of):
+        return False
+    if not all(map(_is_within, narrow.of, wide.of)):
+        return False
+    own = dict(narrow.entries)
+    return all(key in own and _is_within(own[key], entry) for key, entry in wide.entries)

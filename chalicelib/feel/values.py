@@ -25,6 +25,7 @@ from chalicelib.feel.temporal import (
 
 if TYPE_CHECKING:
     from chalicelib.feel.evaluation import Evaluation
+    from chalicelib.feel.types import FeelType
 
 # Recursive, so a checker could not follow it: every branch asks `type(value)` first.
 Value = Any
@@ -46,9 +47,16 @@ class Range(NamedTuple):
 
 
 class Function:
-    """What an expression can call: a user's function or a built-in one."""
+    """What an expression can call: a user's function or a built-in one.
+
+    Shapes: `types` are those of the parameters and `result` that of what it gives, as far as it
+        says them; None stands for any.
+    """
 
     __slots__ = ("name", "parameters")
+
+    types: Sequence[FeelType | None] = ()
+    result: FeelType | None = None
 
     def __init__(self, name: str, parameters: Sequence[str]) -> None:
         self.name = name

@@ -179,3 +179,41 @@ def test_what_is_wrong_in_a_table_is_a_problem(body: str, message: str) -> None:
 
     assert any(message in problem.message for problem in model.problems), model.problems
     evaluate(model, "d", {"n": 1})  # never raises
+
+
+LONG = [(f'"T{n}"', f"[{n}..{n + 5}]", str(n)) for n in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("tier", "n", "expected"),
+    [
+        ("T7", 8, [7]),
+        ("T7", 99, None),
+        ("T29", 30, [29, 100]),
+        ("T50", 1, None),
+        ("x", 30, [100]),
+        ("y", 30, [100]),
+        ("x", None, None),
+        (None, 30, None),
+        (["T7"], 8, None),
+        (5, 8, [101]),
+        ("open", 8, None),
+    ],
+)
+def test_a_long_table_matches_as_a_short_one_does(tier: Any, n: Any, expected: Value) -> None:
+    rules = [*LONG, ('"x","y","T29"', "30", "100"), ("< 9", "-", "101")]
+    inner = given("tier") + given("n")
+    found = [
+        decided(inner + decision("d", body, inputs=["tier", "n"]), "d", tier=tier, n=n)
+        for body in (
+            table(["tier", "n"], [output()], rules, policy="COLLECT"),
+            # The same tests, but none of them a plain value that could be looked up.
+            table(
+                ["tier", "n"],
+                [output()],
+                [(first.replace('"T', '"" + "T'), *rest) for first, *rest in rules],
+                policy="COLLECT",
+            ),
+        )
+    ]
+    assert [expected, expected] == found
