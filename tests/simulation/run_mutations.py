@@ -33,12 +33,11 @@ COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
         "a row that has begun another attempt is open again only after a backoff",
         ((RunGuard.BEGIN, "open"),),
     ),
+    (RunGuard.FINISH, "attempt as read"): (
+        "an executor that is taken for dead and lives is done before another attempt is due",
+        ((RunGuard.FINISH, "running"),),
+    ),
 }
-
-_OUTLIVED = (
-    "an attempt is taken for dead only when its function has timed out; the clause is for an "
-    "executor that outlives its function, which the laptop may have"
-)
 
 IDLE: dict[Named, str] = {
     (RunGuard.NEW_JOB, "absent"): "a job's id is of chance, so nobody else has it",
@@ -46,14 +45,13 @@ IDLE: dict[Named, str] = {
         "a job that was changed is deleted all the same; the clause tells the second of two"
     ),
     (RunGuard.BEGIN, "due"): "a row's time changes only with its attempt",
-    (RunGuard.FINISH, "running"): _OUTLIVED,
-    (RunGuard.FINISH, "attempt as read"): _OUTLIVED,
 }
 
 NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     RunGuard.REPLACE_JOB: ("edited-at-its-end",),
     RunGuard.INSERT_ROW: ("fired-at-once", "side-by-side"),
     RunGuard.BEGIN: ("fired-at-once", "pool-with-retry"),
+    RunGuard.FINISH: ("outlived",),
     RunGuard.TAKE_LOCK: ("fired-in-a-loop",),
     RunGuard.KEEP_LOCK: ("stale-lock",),
     RunGuard.RELEASE_LOCK: ("unlocked",),

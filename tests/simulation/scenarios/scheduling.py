@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 from chalicelib.delivery import runs
-from chalicelib.delivery.runs import Firing
+from chalicelib.delivery.runs import Firing, RunMessage
 from chalicelib.errors import Rejected
 from chalicelib.operations import firings, scheduled_jobs
 from chalicelib.ports import Message
@@ -25,6 +26,7 @@ from chalicelib.scheduler.definition import (
 )
 from chalicelib.scheduler.rows import Outcome, Row, run_id_of
 from chalicelib.store import scheduled_jobs as definitions
+from tests.simulation.replacing import replaced
 from tests.simulation.run_ports import Says
 from tests.simulation.scenario import Scenario
 from tests.simulation.stage import Stage
@@ -247,6 +249,21 @@ def _deleted(stage: Stage) -> None:
     stage.client("client", act, 3_000)
 
 
+def _outlived(stage: Stage) -> None:
+    """An executor is taken for dead while it works, and records what it did all the same."""
+    retry = Retry(enabled=True, base_delay_ms=2 * MINUTE_MS)
+    job = store(stage, replace(DRAFT, retry=retry))
+    fire(stage, job)
+    copy = RunMessage(job.id, run_id_of(BEGIN), 0, 0, 1, BEGIN)
+    message = Message(runs.to_text(copy))
+    stage.client("copy", lambda: stage.queues.send(runs.QUEUE, [message]), 1_500)
+
+
+def _impatiently() -> AbstractContextManager[None]:
+    """Take an executor for dead after a second."""
+    return replaced(runs, DEAD_AFTER=timedelta(seconds=1))
+
+
 def _unlocked(stage: Stage) -> None:
     """An operator unlocks an index at work; another run takes it and keeps it to its end."""
     job = store(stage)
@@ -287,6 +304,7 @@ SCENARIOS = (
     Scenario("side-by-side", None, _side_by_side, says=drains(1)),
     Scenario("edited-at-its-end", None, _edited, says=drains(1), expect=_one_off_is_done),
     Scenario("paused", None, _paused, says=drains(1)),
+    Scenario("outlived", None, _outlived, under=_impatiently, work_ms=3_000),
     Scenario("unlocked", None, _unlocked, work_ms=3_000),
     Scenario("alarmed", None, _alarmed, says=fails),
     Scenario("deleted-in-a-loop", None, _deleted, says=fails_first),
