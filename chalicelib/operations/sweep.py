@@ -84,8 +84,9 @@ class Sweeper:
         for item in page:
             if _is_of_scheduled_job(item):
                 overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
-                if self.everything:
-                    self.swept.schedules += run_sweep.fire_again(self.ports, item)
+                self.swept.schedules += run_sweep.fire_again(
+                    self.ports, item, now, everything=self.everything
+                )
             if not _is_of_instance(item):
                 continue
             match str(item["sk"])[:2]:

@@ -11,7 +11,7 @@ from chalicelib.operations.sweep import Swept
 from chalicelib.scheduler.definition import Loop
 from chalicelib.scheduler.rows import RowState
 from tests.fakes.runner import remaining
-from tests.operations.scheduling import DAILY, LOOPING, RETRYING, Scheduling
+from tests.operations.scheduling import DAILY, HOURLY, LOOPING, RETRYING, Scheduling
 from tests.operations.watched import Crash, die, watched
 
 LOST_S = 21 * 60
@@ -143,3 +143,44 @@ def test_attempts_of_the_process_that_starts_go_on() -> None:
     assert 0 == sweep.end_attempts(stage.ports, started_at)
 
     assert RowState.RUNNING is stage.row(job, run_id).state
+
+
+def test_within_a_day_the_sweeper_finds_a_job_whose_schedule_was_lost() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    stage.firings.planned.clear()
+
+    swept = 0
+    for _ in range(24):
+        swept += sweep.sweep_all(stage.ports).schedules
+        stage.clock.move(3_600)
+
+    assert 1 == swept
+    assert job.id in stage.firings.planned
+
+
+def test_within_a_day_the_sweeper_takes_away_the_schedule_of_a_paused_job() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    scheduled_jobs.pause_scheduled_job(stage.ports, job.id)
+    stage.firings.put(job, stage.clock.now())  # by a pause that died before it removed it
+
+    for _ in range(24):
+        sweep.sweep_all(stage.ports)
+        stage.clock.move(3_600)
+
+    assert {} == stage.firings.planned
+
+
+def test_a_job_that_is_changed_while_the_sweeper_looks_keeps_its_new_schedule() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    ports, watch = watched(stage.ports)
+
+    def change() -> None:
+        stage.change(job, schedule=HOURLY)
+
+    watch.after["table.scan", 1] = change
+    sweep.ring_all(ports)
+
+    assert 2 == stage.firings.planned[job.id].job.revision
