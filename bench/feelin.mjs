@@ -1,4 +1,4 @@
-// One expression evaluated by feelin for a while: prints microseconds per evaluation and the value.
+// One expression evaluated by feelin: prints microseconds per evaluation, the best of three rounds.
 import { evaluate } from "feelin";
 
 const [text, context, seconds] = process.argv.slice(2);
@@ -6,13 +6,16 @@ const variables = JSON.parse(context);
 const once = () => evaluate(text, variables);
 
 for (let n = 0; n < 200; n++) once(); // warm
-const start = performance.now();
-let count = 0;
-while (performance.now() - start < Number(seconds) * 1000) {
-  for (let n = 0; n < 50; n++) once();
-  count += 50;
+let each = Infinity;
+for (let round = 0; round < 3; round++) {
+  const start = performance.now();
+  let count = 0;
+  while (performance.now() - start < (Number(seconds) * 1000) / 3) {
+    for (let n = 0; n < 50; n++) once();
+    count += 50;
+  }
+  each = Math.min(each, ((performance.now() - start) * 1000) / count);
 }
-const each = ((performance.now() - start) * 1000) / count;
 const found = once();
 const value = found && typeof found === "object" && "value" in found ? found.value : found;
 console.log(JSON.stringify({ us: each, value }));

@@ -42,9 +42,11 @@ def _functions(profile: Profile) -> dict[str, BuiltinFunction]:
 
 _FUNCTIONS = {profile: _functions(profile) for profile in Profile}
 
-# The names that have more than one word; the others are read as any name is.
+NAMES = tuple(_FUNCTIONS[Profile.ZEEBE])
+
+# Those of them that have more than one word; the others are read as any name is.
 TRIE: names.Trie = {}
-for _name in _FUNCTIONS[Profile.ZEEBE]:
+for _name in NAMES:
     if " " in _name:
         names.add(TRIE, _name)
 
