@@ -201,7 +201,10 @@ class InputData(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision; `requires` are inputs and decisions, `knows` functions, by reference."""
+    """A decision; `requires` are inputs and decisions, `knows` functions, by reference.
+
+    Shapes: `version_tag` is the extension of that name, which Camunda's modelers write.
+    """
 
     id: str
     name: str
@@ -209,6 +212,7 @@ class Decision(NamedTuple):
     requires: tuple[str, ...]
     knows: tuple[str, ...]
     expression: Expression | None
+    version_tag: str | None = None
 
 
 class KnowledgeModel(NamedTuple):

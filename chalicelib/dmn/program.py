@@ -30,7 +30,7 @@ from chalicelib.dmn.requirements import Graph, Home
 from chalicelib.dmn.run import EvaluatedDecision, Run
 from chalicelib.dmn.steps import typed
 from chalicelib.dmn.types import Types
-from chalicelib.feel import Value
+from chalicelib.feel import Profile, Value
 from chalicelib.feel.types import FeelType
 
 # The values of nodes, by their references; and of variables, by their names.
@@ -85,7 +85,9 @@ class Program:
         raise DmnError(f"expected a decision of {self.own.name}, found '{name}'")
 
     def type_of(self, key: str) -> FeelType | None:
-        """Give the type of a node's variable."""
+        """Give the type of a node's variable; None where types are not checked."""
+        if self.model.profile is Profile.ZEEBE:
+            return None
         definitions, node = self.homes[key]
         return self._types[definitions.namespace].find(node.variable.type_ref)
 

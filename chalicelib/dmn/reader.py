@@ -129,7 +129,8 @@ class _Reader:
         requires = self._required(
             element, "informationRequirement", "requiredInput", "requiredDecision"
         )
-        return Decision(id_, name, variable, requires, knows, self.boxed.within(element, id_))
+        expression = self.boxed.within(element, id_)
+        return Decision(id_, name, variable, requires, knows, expression, _version_tag(element))
 
     def _identity(self, element: Element) -> tuple[str, str]:
         name = normalized(element.get("name") or "")
@@ -161,3 +162,12 @@ class _Reader:
     def _reference(self, href: str) -> str:
         namespace, _, id_ = href.rpartition("#")
         return f"{namespace or self.namespace}#{id_}"
+
+
+def _version_tag(decision: Element) -> str | None:
+    """Read the extension `versionTag`, in whatever namespace it is."""
+    extensions = decision.first("extensionElements")
+    found = (
+        (node for node in extensions.children if node.name == "versionTag") if extensions else ()
+    )
+    return next((node.get("value") for node in found), None)

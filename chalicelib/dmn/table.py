@@ -15,6 +15,7 @@ from chalicelib.dmn.run import EvaluatedInput, EvaluatedOutput, MatchedRule, Run
 from chalicelib.dmn.steps import text_step, typed
 from chalicelib.dmn.table_index import Index, build_index
 from chalicelib.feel import Expression, Value
+from chalicelib.feel.types import FeelType
 
 INPUT = "?"
 _ANY = "-"
@@ -52,8 +53,8 @@ def build_table(node: model.DecisionTable, place: Place) -> Step:
     """Compile a table."""
     columns = tuple(_column(clause, place.at(clause.id)) for clause in node.inputs)
     place.introduce(*(model.Variable(clause.name) for clause in node.outputs))
-    tested = place.knowing(INPUT)
-    rows = tuple(_row(rule, node, place.at(rule.id), tested.at(rule.id)) for rule in node.rules)
+    types = [place.at(clause.id).type(clause.type_ref) for clause in node.outputs]
+    rows = tuple(_row(rule, node, place.at(rule.id), types) for rule in node.rules)
     table = _Table(
         node.id,
         columns,
@@ -72,15 +73,18 @@ def _column(clause: model.InputClause, place: Place) -> _Column:
     return _Column(clause, value, allowed)
 
 
-def _row(rule: model.Rule, node: model.DecisionTable, place: Place, tested: Place) -> _Row:
+def _row(
+    rule: model.Rule, node: model.DecisionTable, place: Place, types: Sequence[FeelType | None]
+) -> _Row:
     tests = []
+    tested = place.knowing(INPUT)
     for index, text in enumerate(rule.inputs[: len(node.inputs)]):
         test = None if text == _ANY else tested.unary_tests(text)
         if test is not None:
             tests.append((index, test))
     outputs = tuple(
-        typed(text_step(text, place), place.unit.types.find(clause.type_ref), rule.id)
-        for clause, text in zip(node.outputs, rule.outputs, strict=False)
+        typed(text_step(text, place), wanted, rule.id)
+        for wanted, text in zip(types, rule.outputs, strict=False)
     )
     return _Row(rule, tuple(tests), outputs)
 

@@ -15,6 +15,9 @@ from chalicelib.feel.types import ANY, SIMPLE_TYPES, FeelType
 from chalicelib.feel.values import Kind
 
 _ANY = FeelType(ANY)
+
+# Every name of a simple type; the last three are of Camunda's older modelers.
+_SIMPLE = {**SIMPLE_TYPES, **dict.fromkeys(("integer", "long", "double"), Kind.NUMBER)}
 _NO_NAMES = Names()
 
 
@@ -45,8 +48,8 @@ class Types:
         if reference is None:
             return None
         known = self.known.get(reference)
-        if known is None and reference in SIMPLE_TYPES:
-            known = FeelType(SIMPLE_TYPES[reference])
+        if known is None and reference in _SIMPLE:
+            known = FeelType(_SIMPLE[reference])
         return known
 
     def allowed(self, reference: str | None) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.dmn import parse
-from chalicelib.feel import Date, Value
+from chalicelib.dmn import evaluate, parse
+from chalicelib.feel import Date, Profile, Value
 from tests.dmn.models import decided, decision, definitions, given, literal, result
 
 TYPES = """
@@ -128,6 +128,24 @@ def test_components_with_spaces_are_names_behind_a_dot_and_in_filters() -> None:
 def test_a_type_that_nobody_defined_is_a_problem() -> None:
     model = parse(definitions(decision("d", literal("1"), type_ref="tNone")))
     assert [("d", "expected a type, found 'tNone'")] == list(model.problems)
+
+
+@pytest.mark.parametrize("type_ref", ["integer", "long", "double"])
+def test_the_types_of_older_modelers_are_numbers(type_ref: str) -> None:
+    assert [1, None] == [
+        decided(decision("d", literal(text), type_ref=type_ref), "d") for text in ("1", '"1"')
+    ]
+
+
+def test_camundas_profile_checks_no_types() -> None:
+    xml = definitions(
+        given("n", "string")
+        + decision("d", literal("n + 1", "tNone"), type_ref="string", inputs=["n"])
+    )
+    model = parse(xml, profile=Profile.ZEEBE)
+
+    assert () == model.problems
+    assert 3 == evaluate(model, "d", {"n": 2}).value
 
 
 def test_allowed_values_that_do_not_parse_are_a_problem() -> None:
