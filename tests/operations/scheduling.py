@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -119,6 +121,31 @@ class Scheduling:
     def waiting(self) -> list[str]:
         """Return what the queue holds, hidden and delayed too."""
         return self.queues.bodies(runs.QUEUE)
+
+
+class _Listener(logging.Handler):
+    """Keeps every line."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.heard: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(record)
+
+
+@contextmanager
+def listening() -> Iterator[list[logging.LogRecord]]:
+    """Give the lines that the operations write while this lasts, whoever set up the log."""
+    logger, listener = logging.getLogger("chalicelib.operations"), _Listener()
+    level = logger.level
+    logger.addHandler(listener)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield listener.heard
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(level)
 
 
 def draft(**fields: Any) -> ScheduledJob:

@@ -13,7 +13,7 @@ from chalicelib.scheduler.definition import Loop, Once, Retry
 from chalicelib.scheduler.rows import RowState
 from chalicelib.store import runs as rows
 from tests.fakes.runner import CANCELLED, FAILED, Said, remaining
-from tests.operations.scheduling import DAILY, LOOPING, RETRYING, Scheduling, at
+from tests.operations.scheduling import DAILY, LOOPING, RETRYING, Scheduling, at, listening
 from tests.operations.watched import watched
 
 CAP_LINE = "loop max iterations hit, stopping"
@@ -59,17 +59,17 @@ def test_a_continuation_is_due_after_the_delay_and_a_share_of_the_jitter(jitter_
 
 @pytest.mark.rule("Z26", "Z27", "Z28", "Z29", "Z31", "Z32")
 @pytest.mark.parametrize(("cap", "calls"), [(0, 50), (3, 3)])
-def test_a_loop_stops_at_its_cap(cap: int, calls: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_loop_stops_at_its_cap(cap: int, calls: int) -> None:
     stage = Scheduling(remaining(1))
     job = stage.create(loop=Loop(enabled=True, max_iterations=cap))
 
-    with caplog.at_level(logging.INFO, "chalicelib"):
+    with listening() as heard:
         run = stage.fire(job)
         stage.wait(3)
 
     assert calls == len(stage.runner.made)
     assert [RowState.COMPLETED] * calls == [row.state for row in stage.rows(job, run)]
-    (told,) = [record for record in caplog.records if record.message == CAP_LINE]
+    (told,) = [record for record in heard if record.getMessage() == CAP_LINE]
     line = told.__dict__
     assert (logging.ERROR, job.id, "drain", 0, calls) == (
         told.levelno,
@@ -79,17 +79,16 @@ def test_a_loop_stops_at_its_cap(cap: int, calls: int, caplog: pytest.LogCapture
 
 
 @pytest.mark.rule("Z35")
-def test_a_loop_that_is_through_exactly_at_its_cap_writes_no_line(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_loop_that_is_through_exactly_at_its_cap_writes_no_line() -> None:
     stage = Scheduling(remaining(2), remaining(1), remaining(0))
     job = stage.create(loop=Loop(enabled=True, max_iterations=3))
 
-    stage.fire(job)
-    stage.wait(1)
+    with listening() as heard:
+        stage.fire(job)
+        stage.wait(1)
 
     assert 3 == len(stage.runner.made)
-    assert [] == [record for record in caplog.records if record.message == CAP_LINE]
+    assert [] == [record for record in heard if record.getMessage() == CAP_LINE]
 
 
 @pytest.mark.rule("Z30")
