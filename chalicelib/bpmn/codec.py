@@ -91,6 +91,8 @@ def _element_to(element: Element) -> _Json:
         cancelActivity=None if element.cancel_activity else False,
         boundaryEvents=list(element.boundary_events) or None,
         start=element.start,
+        escalationCode=element.escalation_code,
+        triggeredByEvent=element.triggered_by_event or None,
         link=element.link,
         activation=_optional_to(element.activation),
     )
@@ -117,6 +119,8 @@ def _element_from(row: _Json) -> Element:
         cancel_activity=row.get("cancelActivity", True),
         boundary_events=tuple(row.get("boundaryEvents", ())),
         start=row.get("start"),
+        escalation_code=row.get("escalationCode"),
+        triggered_by_event=row.get("triggeredByEvent", False),
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
-from chalicelib.bpmn.events import event_of, unsupported_event
+from chalicelib.bpmn.events import event_of, is_trigger, unsupported_event
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
@@ -15,7 +15,7 @@ from chalicelib.bpmn.extensions import (
     mappings_of,
     script_of,
 )
-from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script, Value
+from chalicelib.bpmn.model import SCOPES, Element, EventType, JobDefinition, Kind, Script, Value
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
 from chalicelib.xml_tree import Node
@@ -27,7 +27,7 @@ ACTIVITIES = JOB_TASKS | {
     Kind.MANUAL_TASK,
     Kind.USER_TASK,
     Kind.SCRIPT_TASK,
-    Kind.SUB_PROCESS,
+    *SCOPES,
 }
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
 GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY}
@@ -60,9 +60,8 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     for child in node.children:
         if child.name in _LOOPS and child.namespace == node.namespace:
             return f"{child.name} in {node.name}"
-    for attribute in ("triggeredByEvent", "isForCompensation"):
-        if boolean(node, attribute):
-            return f'{node.name} with {attribute}="true"'
+    if boolean(node, "isForCompensation"):
+        return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
         return "userTask without a job (an engine-managed one)"
     if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
@@ -81,7 +80,6 @@ def compile_element(
     if event.type is EventType.MESSAGE:
         job = job_of(node, extensions, around.reading)
     is_mapped = kind not in GATEWAYS
-    is_boundary = kind is Kind.BOUNDARY_EVENT
     return Element(
         id=id_,
         kind=kind,
@@ -98,7 +96,9 @@ def compile_element(
         timer=event.timer,
         error_code=event.error_code,
         attached_to=around.attached_to.get(id_),
-        cancel_activity=_cancel_activity(node, event.type) if is_boundary else True,
+        escalation_code=event.escalation_code,
+        cancel_activity=_cancels(node, kind, event.type),
+        triggered_by_event=kind in SCOPES and boolean(node, "triggeredByEvent") is True,
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
         link=event.link,
@@ -145,8 +145,15 @@ def _default(node: Node, outgoing: tuple[str, ...]) -> str | None:
     return flow
 
 
-def _cancel_activity(node: Node, event_type: EventType) -> bool:
-    cancels = boolean(node, "cancelActivity") is not False
+def _cancels(node: Node, kind: Kind, event_type: EventType) -> bool:
+    """Say whether a boundary event ends its activity, or a start event what is around it."""
+    if kind is Kind.BOUNDARY_EVENT:
+        attribute = "cancelActivity"
+    elif kind is Kind.START_EVENT and is_trigger(node):
+        attribute = "isInterrupting"
+    else:
+        return True
+    cancels = boolean(node, attribute) is not False
     if not cancels and event_type is EventType.ERROR:
-        raise refusal(node, 'expected an error to interrupt, found cancelActivity="false"')
+        raise refusal(node, f'expected an error to interrupt, found {attribute}="false"')
     return cancels

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.model import EventType, Kind, TimerDefinition
@@ -16,12 +17,20 @@ from chalicelib.xml_tree import Node
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     Kind.START_EVENT: frozenset({EventType.NONE}),
     Kind.END_EVENT: frozenset(
-        {EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE}
+        {
+            *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE),
+            EventType.ESCALATION,
+        }
     ),
     Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER, EventType.LINK}),
-    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.LINK}),
-    Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR}),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset(
+        {EventType.NONE, EventType.MESSAGE, EventType.LINK, EventType.ESCALATION}
+    ),
+    Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR, EventType.ESCALATION}),
 }
+
+# What may trigger an event subprocess.
+TRIGGERS = frozenset({EventType.ERROR, EventType.ESCALATION})
 
 DEFINITIONS: Mapping[str, EventType] = {
     "timerEventDefinition": EventType.TIMER,
@@ -29,7 +38,10 @@ DEFINITIONS: Mapping[str, EventType] = {
     "errorEventDefinition": EventType.ERROR,
     "messageEventDefinition": EventType.MESSAGE,
     "linkEventDefinition": EventType.LINK,
+    "escalationEventDefinition": EventType.ESCALATION,
 }
+
+THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
 TIMER_KINDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
@@ -45,6 +57,7 @@ class Event(NamedTuple):
     type: EventType = EventType.NONE
     timer: TimerDefinition | None = None
     error_code: str | None = None
+    escalation_code: str | None = None
     link: str | None = None
 
 
@@ -59,17 +72,37 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     if len(definitions) > 1:
         return f"{' and '.join(d.name for d in definitions)} in one {node.name}"
     type_ = DEFINITIONS.get(definitions[0].name)
-    if type_ not in EVENT_TYPES[kind]:
+    if type_ not in types_of(node, kind):
         return f"{definitions[0].name} in {node.name}"
     if type_ is EventType.MESSAGE and not has_job:
         return f"{definitions[0].name} in {node.name} without a taskDefinition"
     return None
 
 
+def is_plain(node: Node) -> bool:
+    """Say whether an event is about nothing."""
+    return not _definitions(node)
+
+
+def types_of(node: Node, kind: Kind) -> frozenset[EventType]:
+    """Return what an event may be about where it stands."""
+    return TRIGGERS if kind is Kind.START_EVENT and is_trigger(node) else EVENT_TYPES[kind]
+
+
+def is_trigger(node: Node) -> bool:
+    """Say whether an event is in an event subprocess, which its start event triggers."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.name == Kind.SUB_PROCESS
+        and boolean(parent, "triggeredByEvent") is True
+    )
+
+
 def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
     """Read what a supported event is about.
 
-    Shapes: `errors` are the file's `error` elements by id.
+    Shapes: `errors` are the file's `error` and `escalation` elements by id.
     Raises: Rejected.
     """
     if kind not in EVENT_TYPES:
@@ -80,14 +113,20 @@ def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
             expected = sorted(name for name, t in DEFINITIONS.items() if t in EVENT_TYPES[kind])
             raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
         return Event()
-    type_ = DEFINITIONS[definitions[0].name]
+    return _event(node, kind, definitions[0], errors)
+
+
+def _event(node: Node, kind: Kind, definition: Node, errors: Mapping[str, Node]) -> Event:
+    type_ = DEFINITIONS[definition.name]
     match type_:
         case EventType.TIMER:
-            return Event(type_, timer=_timer(node, definitions[0]))
+            return Event(type_, timer=_timer(node, definition))
         case EventType.ERROR:
-            return Event(type_, error_code=_error_code(node, kind, definitions[0], errors))
+            return Event(type_, error_code=_code(node, kind, definition, errors))
+        case EventType.ESCALATION:
+            return Event(type_, escalation_code=_code(node, kind, definition, errors))
         case EventType.LINK:
-            return Event(type_, link=_link(node, definitions[0]))
+            return Event(type_, link=_link(node, definition))
         case _:
             return Event(type_)
 
@@ -134,20 +173,22 @@ def _timer(node: Node, definition: Node) -> TimerDefinition:
     return TimerDefinition(kind, value)
 
 
-def _error_code(node: Node, kind: Kind, definition: Node, errors: Mapping[str, Node]) -> str | None:
-    """Return the code that an error event throws or catches; None catches all."""
-    reference = definition.get("errorRef")
+def _code(node: Node, kind: Kind, definition: Node, named: Mapping[str, Node]) -> str | None:
+    """Return the code of the error or escalation that an event throws or catches; None catches
+    all."""
+    what = definition.name.removesuffix("EventDefinition")
+    reference = definition.get(f"{what}Ref")
     if reference is None:
         code = None
     else:
-        error = errors.get(reference) or errors.get(reference.rpartition(":")[2])
-        if error is None:
-            raise refusal(node, f"errorRef {shown(reference)} names no error of the file")
-        code = error.get("errorCode")
+        found = named.get(reference) or named.get(reference.rpartition(":")[2])
+        if found is None or found.name != what:
+            raise refusal(node, f"{what}Ref {shown(reference)} names no {what} of the file")
+        code = found.get(f"{what}Code")
     if code is not None and code.startswith("="):
-        raise unsupported(node, f"errorCode {shown(code)} as FEEL")
-    if code is None and kind is Kind.END_EVENT:
+        raise unsupported(node, f"{what}Code {shown(code)} as FEEL")
+    if code is None and kind in THROWING:
         raise refusal(
-            node, "expected an errorRef that names an error with an errorCode, found none"
+            node, f"expected an {what}Ref that names an {what} with an {what}Code, found none"
         )
     return code

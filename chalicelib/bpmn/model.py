@@ -31,10 +31,15 @@ class Kind(StrEnum):
     SCRIPT_TASK = "scriptTask"
     BUSINESS_RULE_TASK = "businessRuleTask"
     SUB_PROCESS = "subProcess"
+    TRANSACTION = "transaction"
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
     INCLUSIVE_GATEWAY = "inclusiveGateway"
     COMPLEX_GATEWAY = "complexGateway"
+
+
+# What opens a scope of its own inside the instance.
+SCOPES = frozenset({Kind.SUB_PROCESS, Kind.TRANSACTION})
 
 
 class EventType(StrEnum):
@@ -45,6 +50,7 @@ class EventType(StrEnum):
     TERMINATE = "terminate"
     ERROR = "error"
     MESSAGE = "message"  # thrown: a job for a worker, who sends it
+    ESCALATION = "escalation"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
 
 
@@ -100,8 +106,10 @@ class Element:
 
     Shapes: `scope` is the id of the subprocess or process that holds it; `incoming` and
         `outgoing` are flow ids in the order of the model; `boundary_events` the ids of those
-        attached to it; `start` the id of a subprocess's none start event; `link` the name that a
-        link event jumps to or is reached by; `activation` the condition of a complex gateway.
+        attached to it; `start` the id of a subprocess's start event, which for one that is
+        `triggered_by_event` says by what; `cancel_activity` what such a start event says too;
+        `link` the name that a link event jumps to or is reached by; `activation` the condition of
+        a complex gateway.
     """
 
     id: str
@@ -122,6 +130,8 @@ class Element:
     cancel_activity: bool = True
     boundary_events: tuple[str, ...] = ()
     start: str | None = None
+    escalation_code: str | None = None  # of an escalation event; None or "" catches all
+    triggered_by_event: bool = False
     link: str | None = None
     activation: Value | None = None
 

@@ -41,7 +41,8 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
             f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}, "
             f"found {shown(root.name)} in namespace {shown(root.namespace or '')}",
         )
-    errors = {id_: node for node in root.all("error") if (id_ := node.get("id"))}
+    named = [*root.all("error"), *root.all("escalation")]
+    errors = {id_: node for node in named if (id_ := node.get("id"))}
     executable = _executable(root)
     _check_ids(executable)
     return [compile_process(node, READINGS[profile], errors) for node in executable]

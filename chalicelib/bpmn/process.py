@@ -18,7 +18,7 @@ from chalicelib.xml_tree import Node
 def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node]) -> Process:
     """Compile a process.
 
-    Shapes: `errors` are the file's `error` elements by id.
+    Shapes: `errors` are the file's `error` and `escalation` elements by id.
     Raises: Rejected for the first mistake that is found.
     """
     found = find(process, reading)

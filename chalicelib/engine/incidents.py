@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import SCOPES, Kind, Process
 from chalicelib.engine import jobs, lifecycle, moves, retries, timers, tokens, variables
 from chalicelib.engine.commands import (
     Command,
@@ -185,7 +185,7 @@ def _ring_again(draft: Draft, element: ElementInstance) -> None:
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Arm the boundary timers with the variables of now and the inputs of the element."""
     seen = variables.visible(draft, element.scope)
-    if node.kind is Kind.SUB_PROCESS:
+    if node.kind in SCOPES:
         inside = variables.visible(draft, element.key)
     else:
         job = None if element.job is None else draft.find(Job, element.job)
@@ -201,7 +201,7 @@ def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementI
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:
         jobs.finish(draft, job, element)
-    elif node.kind is Kind.SUB_PROCESS:
+    elif node.kind in SCOPES:
         tokens.complete_subprocess(draft, node, element)
     elif node.kind is Kind.INTERMEDIATE_CATCH_EVENT:
         tokens.complete(draft, node, element.scope, element.key, {}, {})

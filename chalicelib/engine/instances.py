@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import SCOPES, Process
 from chalicelib.engine import lifecycle, modification, tokens
 from chalicelib.engine.commands import CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
@@ -94,6 +94,6 @@ def _scope(draft: Draft, key: int | None) -> int:
     if key is None or key == draft.key:
         return draft.key
     element = draft.live.get(key)
-    if element is None or draft.plan.nodes[element.element_id].kind is not Kind.SUB_PROCESS:
+    if element is None or draft.plan.nodes[element.element_id].kind not in SCOPES:
         raise lifecycle.no_such("process instance", key)
     return key

@@ -37,6 +37,7 @@ PASSED = frozenset(
         *(Kind.TASK, Kind.MANUAL_TASK),
     )
 )
+THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
@@ -113,7 +114,7 @@ class Node:
     timer: TimerPlan | None
     actions: int
     boundary_timers: tuple[Node, ...] = ()
-    boundary_errors: tuple[Node, ...] = ()
+    boundary_throws: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
     link_target: str = ""
 
@@ -122,12 +123,14 @@ class Node:
 class Plan:
     """A process, ready to run.
 
-    Shapes: `judged` are the joins of which it has to be found out whether more tokens will come.
+    Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
+        `triggers` the start events of event subprocesses, by the id of the scope they stand in.
     """
 
     process: Process
     nodes: Mapping[str, Node]
     judged: frozenset[str]
+    triggers: Mapping[str, tuple[Node, ...]]
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -150,11 +153,28 @@ def make_plan(process: Process) -> Plan:
     for node in nodes.values():
         attached = [nodes[id_] for id_ in node.element.boundary_events]
         node.boundary_timers = tuple(n for n in attached if n.element.event_type is EventType.TIMER)
-        node.boundary_errors = tuple(n for n in attached if n.element.event_type is EventType.ERROR)
+        node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
         node.actions += len(node.boundary_timers)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
-    return Plan(process, nodes, judged, min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)))
+    return Plan(
+        process,
+        nodes,
+        judged,
+        _triggers(nodes),
+        min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)),
+    )
+
+
+def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
+    """Return the start events of event subprocesses by the scope that these stand in."""
+    triggers: dict[str, tuple[Node, ...]] = {}
+    for node in nodes.values():
+        element = node.element
+        if element.triggered_by_event and element.start is not None:
+            start = nodes[element.start]
+            triggers[element.scope] = (*triggers.get(element.scope, ()), start)
+    return triggers
 
 
 def _resolve_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:

@@ -104,7 +104,8 @@ class Purge(NamedTuple):
     """A scope whose inside is being ended, over as many turns as that needs.
 
     Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
-        completion: the boundary event that interrupted it. What an operator withdraws, be it a
+        completion: the boundary event that interrupted it, or, if it leads into the scope itself,
+        the event subprocess that did. What an operator withdraws, be it a
         scope or an element with nothing inside, ends with its token and nothing follows.
     """
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import Kind
+from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.engine import variables
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, Draft
 from chalicelib.engine.expressions import extract, show
@@ -40,7 +40,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
-OWNERS = frozenset((Kind.SUB_PROCESS, Kind.BOUNDARY_EVENT))
+OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
 
 # --- on and out ----------------------------------------------------------------------------
 
@@ -233,7 +233,7 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
 
 def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
     """End a live element and all that is inside, then let the token go on at the catcher."""
-    if draft.plan.nodes[element.element_id].kind is Kind.SUB_PROCESS:
+    if draft.plan.nodes[element.element_id].kind in SCOPES:
         start_purge(draft, Purge(element.key, catcher))
     else:
         terminate(draft, element)
@@ -262,6 +262,9 @@ def run_purges(draft: Draft) -> bool:
         draft.counts[purge.scope] = 0
         if purge.catcher is None:
             complete_scope(draft, purge.scope)
+        elif purge.catcher.scope == purge.scope:
+            draft.counts[purge.scope] = 1
+            draft.agenda.append(purge.catcher)
         else:
             terminate(draft, draft.live[purge.scope])
             draft.agenda.append(purge.catcher)

@@ -61,6 +61,8 @@ ELEMENTS = st.builds(
     cancel_activity=st.booleans(),
     boundary_events=IDS,
     start=st.none() | TEXT,
+    escalation_code=st.none() | TEXT,
+    triggered_by_event=st.booleans(),
     link=st.none() | TEXT,
     activation=OPTIONAL,
 )

@@ -20,10 +20,12 @@ NAMESPACES = (
 
 
 def process(*parts: str, flows: str, errors: Mapping[str, str] | None = None) -> bytes:
-    """Return a file of one process; `errors` are error codes by id."""
+    """Return a file of one process; `errors` are codes by the ids of errors and escalations (those
+    begin so)."""
     definitions = "".join(
-        f"<error id={quoteattr(id_)} errorCode={quoteattr(code)}/>"
+        f"<{tag} id={quoteattr(id_)} {tag}Code={quoteattr(code)}/>"
         for id_, code in (errors or {}).items()
+        for tag in ("escalation" if id_.startswith("escalation") else "error",)
     )
     body = "".join(parts) + _flows(flows)
     return (
@@ -108,6 +110,39 @@ def _timer(**timer: str) -> str:
     return f"<timerEventDefinition><{tag}>{escape(text)}</{tag}></timerEventDefinition>"
 
 
+def boundary_escalation(
+    id_: str, on: str, escalation: str | None = None, *, interrupting: bool = True
+) -> str:
+    """Return a boundary escalation event; without an escalation it catches all."""
+    return _boundary(id_, on, _escalation(escalation), interrupting=interrupting)
+
+
+def escalation_throw(id_: str, escalation: str) -> str:
+    return f'<intermediateThrowEvent id="{id_}">{_escalation(escalation)}</intermediateThrowEvent>'
+
+
+def escalation_end(id_: str, escalation: str) -> str:
+    return f'<endEvent id="{id_}">{_escalation(escalation)}</endEvent>'
+
+
+def error(reference: str | None = None) -> str:
+    """Return what an event is about: an error."""
+    return f'<errorEventDefinition errorRef="{reference}"/>' if reference else _ANY_ERROR
+
+
+def escalation(reference: str | None = None) -> str:
+    """Return what an event is about: an escalation."""
+    return _escalation(reference)
+
+
+_ANY_ERROR = "<errorEventDefinition/>"
+
+
+def _escalation(reference: str | None) -> str:
+    attribute = "" if reference is None else f' escalationRef="{reference}"'
+    return f"<escalationEventDefinition{attribute}/>"
+
+
 def link_throw(id_: str, name: str) -> str:
     definition = f'<linkEventDefinition name="{name}"/>'
     return f'<intermediateThrowEvent id="{id_}">{definition}</intermediateThrowEvent>'
@@ -158,6 +193,16 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
     return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
+
+
+def event_sub(
+    id_: str, trigger: str, *parts: str, flows: str, interrupting: bool = True, extensions: str = ""
+) -> str:
+    """Return an event subprocess; its start event `{id}_start` is about what `trigger` says."""
+    how = "" if interrupting else ' isInterrupting="false"'
+    first = f'<startEvent id="{id_}_start"{how}>{_extensions(extensions)}{trigger}</startEvent>'
+    body = first + "".join(parts) + _flows(flows)
+    return f'<subProcess id="{id_}" triggeredByEvent="true">{body}</subProcess>'
 
 
 def default(element: str, flow: str) -> str:

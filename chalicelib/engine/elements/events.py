@@ -27,6 +27,8 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
             tokens.start_purge(draft, Purge(scope))
         case EventType.ERROR:
             bpmn_errors.throw_from_end(draft, node, scope, key)
+        case EventType.ESCALATION:
+            enter_escalation(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 
@@ -50,10 +52,23 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Throw what the event is about; a link jumps to the catch event of its name."""
-    if node.element.event_type is EventType.LINK:
-        _jump(draft, node, scope, key)
+    match node.element.event_type:
+        case EventType.LINK:
+            _jump(draft, node, scope, key)
+        case EventType.ESCALATION:
+            enter_escalation(draft, node, scope, key)
+        case _:
+            activities.enter_task(draft, node, scope, key)
+
+
+def enter_escalation(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Throw an escalation, and go on unless it interrupts what the event is in. Raises: Stuck."""
+    local = variables.inputs_of(draft, node, scope)
+    outputs = variables.outputs_of(draft, node, scope, local, {})
+    if bpmn_errors.escalate(draft, node, scope):
+        tokens.hand_on(draft, node, scope, key, outputs)
     else:
-        activities.enter_task(draft, node, scope, key)
+        draft.history.append(Left(key, None))
 
 
 def _jump(draft: Draft, node: Node, scope: int, key: int) -> None:
