@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
     Element,
+    EventName,
     EventType,
     IoMapping,
     JobDefinition,
@@ -24,7 +25,7 @@ from chalicelib.bpmn.model import (
     Value,
 )
 
-FORMAT = 1  # rises with every change that an older reader would misread
+FORMAT = 2  # rises with every change that an older reader would misread
 
 _Json = dict[str, Any]
 
@@ -86,6 +87,7 @@ def _element_to(element: Element) -> _Json:
         timer=None
         if element.timer is None
         else [element.timer.kind, _value_to(element.timer.value)],
+        eventName=None if element.event_name is None else _event_name_to(element.event_name),
         errorCode=element.error_code,
         attachedTo=element.attached_to,
         cancelActivity=None if element.cancel_activity else False,
@@ -95,6 +97,7 @@ def _element_to(element: Element) -> _Json:
         triggeredByEvent=element.triggered_by_event or None,
         link=element.link,
         activation=_optional_to(element.activation),
+        instantiates=element.instantiates or None,
     )
 
 
@@ -114,6 +117,7 @@ def _element_from(row: _Json) -> Element:
         job=None if job is None else _job_from(job),
         script=None if script is None else Script(*script),
         timer=None if timer is None else TimerDefinition(timer[0], _value_from(timer[1])),
+        event_name=_event_name_from(row["eventName"]) if "eventName" in row else None,
         error_code=row.get("errorCode"),
         attached_to=row.get("attachedTo"),
         cancel_activity=row.get("cancelActivity", True),
@@ -123,7 +127,18 @@ def _element_from(row: _Json) -> Element:
         triggered_by_event=row.get("triggeredByEvent", False),
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
+        instantiates=row.get("instantiates", False),
     )
+
+
+def _event_name_to(name: EventName) -> list[str]:
+    """Write the name, then the correlation key where there is one."""
+    row = [_value_to(name.name)]
+    return row if name.correlation_key is None else [*row, _value_to(name.correlation_key)]
+
+
+def _event_name_from(row: list[str]) -> EventName:
+    return EventName(_value_from(row[0]), _value_from(row[1]) if len(row) > 1 else None)
 
 
 def _flow_to(flow: SequenceFlow) -> list[str]:

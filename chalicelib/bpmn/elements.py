@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
-from chalicelib.bpmn.events import event_of, is_trigger, unsupported_event
+from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
@@ -15,7 +15,17 @@ from chalicelib.bpmn.extensions import (
     mappings_of,
     script_of,
 )
-from chalicelib.bpmn.model import SCOPES, Element, EventType, JobDefinition, Kind, Script, Value
+from chalicelib.bpmn.model import (
+    SCOPES,
+    Element,
+    EventName,
+    EventType,
+    JobDefinition,
+    Kind,
+    Script,
+    Value,
+)
+from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
 from chalicelib.xml_tree import Node
@@ -26,11 +36,13 @@ ACTIVITIES = JOB_TASKS | {
     Kind.TASK,
     Kind.MANUAL_TASK,
     Kind.USER_TASK,
+    Kind.RECEIVE_TASK,
     Kind.SCRIPT_TASK,
     *SCOPES,
 }
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
-GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY}
+GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
+INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
 _LOOPS = frozenset({"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"})
@@ -41,7 +53,7 @@ class Surroundings:
     """What an element needs to know of the rest of its process and file."""
 
     reading: Reading
-    errors: Mapping[str, Node]
+    known: Definitions
     starts: Mapping[str, str]
     boundary_events: Mapping[str, tuple[str, ...]]
     attached_to: Mapping[str, str]
@@ -66,6 +78,8 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
         return "userTask without a job (an engine-managed one)"
     if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
         return "calledDecision in businessRuleTask"
+    if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
+        return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
 
 
@@ -75,10 +89,15 @@ def compile_element(
     """Compile a supported element. Raises: Rejected."""
     id_ = id_of(node)
     extensions = extensions_of(node)
-    event = event_of(node, kind, around.errors)
+    event = event_of(node, kind, around.known)
     job, script = _work(node, kind, extensions, around.reading)
-    if event.type is EventType.MESSAGE:
+    if event.type is EventType.MESSAGE and kind in THROWING and "taskDefinition" in extensions:
         job = job_of(node, extensions, around.reading)
+    instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
+    if instantiates and links.incoming:
+        raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
+    if kind is Kind.RECEIVE_TASK:
+        event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
     return Element(
         id=id_,
@@ -94,6 +113,7 @@ def compile_element(
         job=job,
         script=script,
         timer=event.timer,
+        event_name=event.name,
         error_code=event.error_code,
         attached_to=around.attached_to.get(id_),
         escalation_code=event.escalation_code,
@@ -103,7 +123,17 @@ def compile_element(
         start=around.starts.get(id_),
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
+        instantiates=instantiates,
     )
+
+
+def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
+    """Return the message that a receive task waits for, or is started by."""
+    reference = node.get("messageRef") or ""
+    name = message_of(node, reference, known, needs_key=not instantiates)
+    if instantiates:
+        check_static(node, name)
+    return name
 
 
 def _work(

@@ -1,4 +1,4 @@
-"""Events: what each is about, and the timers and errors that they name."""
+"""Events: what each is about, and the timers, errors, messages and signals that they name."""
 
 from __future__ import annotations
 
@@ -8,25 +8,37 @@ from typing import NamedTuple
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
 from chalicelib.bpmn.expressions import value_of
-from chalicelib.bpmn.model import EventType, Kind, TimerDefinition
+from chalicelib.bpmn.extensions import extensions_of
+from chalicelib.bpmn.model import EventName, EventType, Kind, TimerDefinition
+from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
 from chalicelib.bpmn.refusals import refusal, shown, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
 from chalicelib.xml_tree import Node
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
-    Kind.START_EVENT: frozenset({EventType.NONE}),
+    Kind.START_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.SIGNAL}),
     Kind.END_EVENT: frozenset(
         {
-            *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE),
-            EventType.ESCALATION,
+            *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
         }
     ),
-    Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER, EventType.LINK}),
-    Kind.INTERMEDIATE_THROW_EVENT: frozenset(
-        {EventType.NONE, EventType.MESSAGE, EventType.LINK, EventType.ESCALATION}
+    Kind.INTERMEDIATE_CATCH_EVENT: frozenset(
+        {EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK}
     ),
-    Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR, EventType.ESCALATION}),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset(
+        {
+            *(EventType.NONE, EventType.LINK, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
+        }
+    ),
+    Kind.BOUNDARY_EVENT: frozenset(
+        {
+            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
+        }
+    ),
 }
 
 # What may trigger an event subprocess.
@@ -39,8 +51,13 @@ DEFINITIONS: Mapping[str, EventType] = {
     "messageEventDefinition": EventType.MESSAGE,
     "linkEventDefinition": EventType.LINK,
     "escalationEventDefinition": EventType.ESCALATION,
+    "signalEventDefinition": EventType.SIGNAL,
 }
-
+REFERENCES: Mapping[EventType, str] = {
+    EventType.MESSAGE: "messageRef",
+    EventType.SIGNAL: "signalRef",
+}
+WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT})
 THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
@@ -59,6 +76,7 @@ class Event(NamedTuple):
     error_code: str | None = None
     escalation_code: str | None = None
     link: str | None = None
+    name: EventName | None = None
 
 
 def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
@@ -74,9 +92,14 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     type_ = DEFINITIONS.get(definitions[0].name)
     if type_ not in types_of(node, kind):
         return f"{definitions[0].name} in {node.name}"
-    if type_ is EventType.MESSAGE and not has_job:
-        return f"{definitions[0].name} in {node.name} without a taskDefinition"
-    return None
+    reference = REFERENCES.get(type_ or EventType.NONE)
+    if reference is None or definitions[0].get(reference) is not None:
+        return None
+    if type_ is EventType.MESSAGE and kind in THROWING:
+        if has_job:
+            return None
+        reference = f"{reference} or a taskDefinition"
+    return f"{definitions[0].name} in {node.name} without a {reference}"
 
 
 def is_plain(node: Node) -> bool:
@@ -99,12 +122,8 @@ def is_trigger(node: Node) -> bool:
     )
 
 
-def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
-    """Read what a supported event is about.
-
-    Shapes: `errors` are the file's `error` and `escalation` elements by id.
-    Raises: Rejected.
-    """
+def event_of(node: Node, kind: Kind, known: Definitions) -> Event:
+    """Read what a supported event is about. Raises: Rejected."""
     if kind not in EVENT_TYPES:
         return Event()
     definitions = _definitions(node)
@@ -113,20 +132,23 @@ def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
             expected = sorted(name for name, t in DEFINITIONS.items() if t in EVENT_TYPES[kind])
             raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
         return Event()
-    return _event(node, kind, definitions[0], errors)
+    return _about(node, kind, definitions[0], known)
 
 
-def _event(node: Node, kind: Kind, definition: Node, errors: Mapping[str, Node]) -> Event:
+def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Event:
+    """Read the one definition of an event. Raises: Rejected."""
     type_ = DEFINITIONS[definition.name]
     match type_:
         case EventType.TIMER:
             return Event(type_, timer=_timer(node, definition))
         case EventType.ERROR:
-            return Event(type_, error_code=_code(node, kind, definition, errors))
+            return Event(type_, error_code=_code(node, kind, definition, known.errors))
         case EventType.ESCALATION:
-            return Event(type_, escalation_code=_code(node, kind, definition, errors))
+            return Event(type_, escalation_code=_code(node, kind, definition, known.errors))
         case EventType.LINK:
             return Event(type_, link=_link(node, definition))
+        case EventType.MESSAGE | EventType.SIGNAL:
+            return Event(type_, name=_event_name(node, kind, definition, known))
         case _:
             return Event(type_)
 
@@ -136,6 +158,22 @@ def _link(node: Node, definition: Node) -> str:
     name = definition.get("name")
     if name is None:
         raise refusal(node, "linkEventDefinition: expected an attribute name, found none")
+    return name
+
+
+def _event_name(node: Node, kind: Kind, definition: Node, known: Definitions) -> EventName | None:
+    """Return the message or signal of an event; None if a worker sends it."""
+    type_ = DEFINITIONS[definition.name]
+    reference = definition.get(REFERENCES[type_])
+    is_sent = kind in THROWING and "taskDefinition" in extensions_of(node)
+    if reference is None or (is_sent and type_ is EventType.MESSAGE):
+        return None
+    if type_ is EventType.SIGNAL:
+        name = signal_of(node, reference, known)
+    else:
+        name = message_of(node, reference, known, needs_key=kind in WAITING)
+    if kind is Kind.START_EVENT:
+        check_static(node, name)
     return name
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
-from chalicelib.bpmn.elements import ACTIVITIES, KINDS, unsupported_part
+from chalicelib.bpmn.elements import ACTIVITIES, INSTANTIATING, KINDS, unsupported_part
 from chalicelib.bpmn.events import is_plain, is_trigger
 from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.bpmn.reading import Reading
@@ -74,13 +74,26 @@ def find(process: Node, reading: Reading) -> Found:
 
 
 def starts_of(found: Found) -> Mapping[str, str]:
-    """Return the start event of each scope. Raises: Rejected if one has not exactly one."""
+    """Return the start event without a definition of each scope that has one, and that of each
+    event subprocess.
+
+    Raises: Rejected if a scope has several, or a subprocess none; a process may be started by
+        what else starts an instance.
+    """
     starts: dict[str, str] = {}
+    triggered: set[str] = set()
     for id_, (node, kind, scope) in found.elements.items():
+        is_process = found.scopes[scope] is found.process
+        if kind in INSTANTIATING and boolean(node, "instantiate") and is_process:
+            triggered.add(scope)
         if kind is not Kind.START_EVENT:
             continue
         if is_trigger(node):
             _check_trigger(node, starts.setdefault(scope, id_) == id_)
+        elif not is_plain(node):
+            if not is_process:
+                raise refusal(node, "expected no event definition inside a subprocess, found one")
+            triggered.add(scope)
         elif starts.setdefault(scope, id_) != id_:
             raise refusal(
                 found.scopes[scope],
@@ -88,7 +101,7 @@ def starts_of(found: Found) -> Mapping[str, str]:
                 f"and {described(node)}",
             )
     for id_, node in found.scopes.items():
-        if id_ not in starts:
+        if id_ not in starts and id_ not in triggered:
             raise refusal(node, "expected a start event, found none")
     return starts
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
     Element,
+    EventName,
     EventType,
     IoMapping,
     JobDefinition,
@@ -22,6 +23,7 @@ from chalicelib.bpmn.model import (
     TimerDefinition,
 )
 from chalicelib.engine import tokens
+from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
 PLANS_MAX = 256  # processes kept compiled in one container
+WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 PASSED = frozenset(
     (
         *(Kind.START_EVENT, Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT),
@@ -81,6 +84,14 @@ class TimerPlan:
     compute: Compute
 
 
+@dataclass(frozen=True, slots=True)
+class NamePlan:
+    """What computes the name of a message or signal, and the key of a message that has one."""
+
+    name: Compute
+    correlation_key: Compute | None
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -90,7 +101,8 @@ class Node:
         `all_arrived` the bits of them all, and `reach` those by which a token can still come, by
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
-        entering it may write.
+        entering it may write; `waits` the events that it waits for, its own or those behind an
+        event-based gateway.
     """
 
     id: str
@@ -112,9 +124,11 @@ class Node:
     script: Compute | None
     result_variable: str
     timer: TimerPlan | None
+    event_name: NamePlan | None
     actions: int
-    boundary_timers: tuple[Node, ...] = ()
     boundary_throws: tuple[Node, ...] = ()
+    waits: tuple[Node, ...] = ()
+    boundary_waits: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
     link_target: str = ""
 
@@ -152,9 +166,13 @@ def make_plan(process: Process) -> Plan:
     nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
     for node in nodes.values():
         attached = [nodes[id_] for id_ in node.element.boundary_events]
-        node.boundary_timers = tuple(n for n in attached if n.element.event_type is EventType.TIMER)
         node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
-        node.actions += len(node.boundary_timers)
+        node.boundary_waits = tuple(n for n in attached if n.element.event_type in WAITED)
+        if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
+            node.waits = (node,)
+        elif node.kind is Kind.EVENT_BASED_GATEWAY:
+            node.waits = tuple(nodes[flow.target] for flow in node.outgoing)
+        node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
     return Plan(
@@ -216,6 +234,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
         timer=None if element.timer is None else _timer(element.timer),
+        event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
     )
 
@@ -227,9 +246,14 @@ def _passes(element: Element) -> bool:
 
 
 def _actions(element: Element) -> int:
-    """Return how many records entering an element may write, its boundary timers aside."""
+    """Return how many records entering an element may write, what it waits for aside."""
     variables_and_incident = 2
-    return variables_and_incident + 2 * (element.job is not None) + (element.timer is not None)
+    return variables_and_incident + 2 * (element.job is not None)
+
+
+def _records_of(event: Node) -> int:
+    """Return how many records it takes to wait for an event: a timer, or a subscription twice."""
+    return 1 if event.timer is not None else SUBSCRIPTION_ACTIONS
 
 
 def _flow(flow: SequenceFlow) -> Flow:
@@ -252,6 +276,11 @@ def _job(job: JobDefinition) -> JobPlan:
         None if job.assignee is None else compile_value(job.assignee),
         job.headers,
     )
+
+
+def _event_name(name: EventName) -> NamePlan:
+    key = name.correlation_key
+    return NamePlan(compile_value(name.name), None if key is None else compile_value(key))
 
 
 def _timer(timer: TimerDefinition) -> TimerPlan:

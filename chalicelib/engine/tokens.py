@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.engine import variables
-from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, Draft
+from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.expressions import extract, show
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import ACTIONS_MAX
@@ -30,17 +30,19 @@ from chalicelib.engine.state import (
     Purge,
     RecordKey,
     Stage,
+    Subscription,
     Timer,
     Variables,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
-from chalicelib.engine.turn import Disarmed, Left, Terminated
+from chalicelib.engine.turn import Disarmed, Left, Terminated, Unsubscribed
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
 OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
+CATCHERS = frozenset((Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK))
 
 # --- on and out ----------------------------------------------------------------------------
 
@@ -165,6 +167,9 @@ def close(draft: Draft, key: int) -> None:
     for timer in element.timers:
         draft.drop(Timer, timer)
         draft.history.append(Disarmed(timer, fired=False))
+    for subscription in element.subscriptions:
+        draft.drop(Subscription, subscription)
+        draft.history.append(Unsubscribed(subscription, came=False))
     if element.incident is not None:
         close_incident(draft, element.incident)
     if owns_variables(draft, element):
@@ -215,13 +220,18 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
 
 
 def owns_variables(draft: Draft, element: ElementInstance) -> bool:
-    """Say whether variables may be kept under the element's key: of a scope, or what it caught."""
-    return draft.plan.nodes[element.element_id].kind in OWNERS
+    """Say whether variables may be kept under the element's key: of a scope, or what it caught.
+
+    What waits for an event keeps what came only while an incident stops it.
+    """
+    kind = draft.plan.nodes[element.element_id].kind
+    return kind in OWNERS or (element.incident is not None and kind in CATCHERS)
 
 
 def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     """Return the keys of the records that are open on a live element."""
     keys = [RecordKey(Timer, key) for key in element.timers]
+    keys += [RecordKey(Subscription, key) for key in element.subscriptions]
     if element.job is not None:
         keys.append(RecordKey(Job, element.job))
     if element.incident is not None:
@@ -291,7 +301,9 @@ def withdraw(draft: Draft, key: int) -> bool:
 
 def _weight(draft: Draft, element: ElementInstance) -> int:
     """Return how many records the end of an element writes."""
-    return len(records_of(draft, element)) + (JOB_ACTIONS - 1) * (element.job is not None)
+    twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
+    twice += (JOB_ACTIONS - 1) * (element.job is not None)
+    return len(records_of(draft, element)) + twice
 
 
 def _end_inside(draft: Draft, scope: int) -> bool:

@@ -7,8 +7,6 @@ import pytest
 from tests.bpmn.models import END, START, flow, line, model, parsed, refusal_of
 
 TAGS = [
-    "eventBasedGateway",
-    "receiveTask",
     "callActivity",
     "adHocSubProcess",
     "somethingNew",
