@@ -18,6 +18,7 @@ from chalicelib.bpmn.model import (
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     Script,
     SequenceFlow,
@@ -95,6 +96,7 @@ def _element_to(element: Element) -> _Json:
         start=element.start,
         escalationCode=element.escalation_code,
         triggeredByEvent=element.triggered_by_event or None,
+        loop=None if element.loop is None else _loop_to(element.loop),
         link=element.link,
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
@@ -125,6 +127,7 @@ def _element_from(row: _Json) -> Element:
         start=row.get("start"),
         escalation_code=row.get("escalationCode"),
         triggered_by_event=row.get("triggeredByEvent", False),
+        loop=_loop_from(row["loop"]) if "loop" in row else None,
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
@@ -139,6 +142,16 @@ def _event_name_to(name: EventName) -> list[str]:
 
 def _event_name_from(row: list[str]) -> EventName:
     return EventName(_value_from(row[0]), _value_from(row[1]) if len(row) > 1 else None)
+
+
+def _loop_to(loop: Loop) -> list[Any]:
+    """Write the condition, the maximum, and whether it is tested before."""
+    return [_optional_to(loop.condition), loop.maximum, loop.test_before]
+
+
+def _loop_from(row: list[Any]) -> Loop:
+    condition, maximum, test_before = row
+    return Loop(_optional_from(condition), None if maximum is None else int(maximum), test_before)
 
 
 def _flow_to(flow: SequenceFlow) -> list[str]:

@@ -15,6 +15,7 @@ from chalicelib.bpmn.extensions import (
     mappings_of,
     script_of,
 )
+from chalicelib.bpmn.loops import loop_of
 from chalicelib.bpmn.model import (
     SCOPES,
     Element,
@@ -45,7 +46,7 @@ GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
 INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
-_LOOPS = frozenset({"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"})
+_LOOPS = frozenset({"multiInstanceLoopCharacteristics"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def compile_element(
         triggered_by_event=kind in SCOPES and boolean(node, "triggeredByEvent") is True,
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
+        loop=loop_of(node) if kind in ACTIVITIES else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,

@@ -114,6 +114,15 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """The standard loop marker: while the condition holds, and at most so often."""
+
+    condition: Value | None
+    maximum: int | None
+    test_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """One flow node.
 
@@ -147,6 +156,7 @@ class Element:
     start: str | None = None
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
+    loop: Loop | None = None
     link: str | None = None
     activation: Value | None = None
     instantiates: bool = False

@@ -102,8 +102,8 @@ def _levels(draft: Draft, key: int) -> Iterator[tuple[int, Sequence[Node]]]:
     plan, is_from_beside = draft.plan, False
     while key != draft.key:
         element = draft.live[key]
-        node = plan.nodes[element.element_id]
-        if not is_from_beside:
+        node = draft.node_of(element)
+        if not is_from_beside and not node.is_body:
             yield key, plan.triggers.get(element.element_id, ())
         yield key, node.boundary_throws
         is_from_beside = node.element.triggered_by_event

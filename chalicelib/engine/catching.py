@@ -37,7 +37,7 @@ def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObje
         return
     if node.id != element.element_id:
         element = pass_gateway(draft, node, element)
-    complete(draft, node, element, payload)
+    complete(draft, draft.node_of(element), element, payload)
 
 
 def keep(draft: Draft, payload: JsonObject) -> int:

@@ -39,7 +39,7 @@ from chalicelib.engine.turn import Changed, HistoryEvent, Missing, Turn
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Plan
+    from chalicelib.engine.plans import Node, Plan
 
 R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure)
 
@@ -208,6 +208,22 @@ class Draft:
         self.drop(Variables, scope)
         self.scopes.pop(scope, None)
         self.own.discard(scope)
+
+    # --- elements ----------------------------------------------------------------------------
+
+    def node(self, element_id: str, scope: int) -> Node:
+        """Return the node of an element that is entered in a scope: of one that repeats the body,
+        or, in the scope that is this body, the round."""
+        node = self.plan.nodes[element_id]
+        if node.inner is not None and scope != self.key:
+            around = self.live.get(scope)
+            if around is not None and around.element_id == element_id:
+                return node.inner
+        return node
+
+    def node_of(self, element: ElementInstance) -> Node:
+        """Return the node of a live element."""
+        return self.node(element.element_id, element.scope)
 
     # --- tokens ----------------------------------------------------------------------------
 

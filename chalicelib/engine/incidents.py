@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
-from chalicelib.bpmn.model import SCOPES, Kind, Process
+from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine import (
     catching,
     jobs,
@@ -113,7 +113,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         raise Rejected(
             Reason.INVALID_STATE, f"job {incident.job_key} of incident {incident.key} does not wait"
         )
-    node = draft.plan.nodes[job.element_id]
+    node = draft.node(job.element_id, job.scope)
     try:
         seen = variables.seen_inside(draft, node, job.scope)
         left, retry_at = _retries(draft, node, job, seen, command)
@@ -163,7 +163,7 @@ def _retries(
 
 def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None:
     """Let an element go on at the stage where it stopped."""
-    node = draft.plan.nodes[element.element_id]
+    node = draft.node_of(element)
     match incident.stage:
         case Stage.WORKING if incident.is_unarmed:
             _arm_again(draft, node, element)
@@ -196,7 +196,7 @@ def _ring_again(draft: Draft, element: ElementInstance) -> None:
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Arm the boundary events with the variables of now and the inputs of the element."""
     seen = variables.visible(draft, element.scope)
-    if node.kind in SCOPES:
+    if tokens.holds_tokens(node):
         inside = variables.visible(draft, element.key)
     elif node.kind is Kind.RECEIVE_TASK:
         try:
@@ -219,8 +219,8 @@ def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementI
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:
         jobs.finish(draft, job, element)
-    elif node.kind in SCOPES:
-        tokens.complete_subprocess(draft, node, element)
+    elif tokens.holds_tokens(node):
+        tokens.complete_inside(draft, node, element)
     elif node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
         catching.complete_again(draft, node, element)
     else:

@@ -86,7 +86,7 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
 
 def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
     """Map the outputs of a completed job and leave its element; what fails is an incident."""
-    node = draft.plan.nodes[job.element_id]
+    node = draft.node(job.element_id, job.scope)
     produced = job.outputs or {}
     local = variables.local_of(node, job.inputs)
     try:

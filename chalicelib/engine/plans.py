@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
@@ -18,11 +18,12 @@ from chalicelib.bpmn.model import (
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     SequenceFlow,
     TimerDefinition,
 )
-from chalicelib.engine import tokens
+from chalicelib.engine import loops, tokens
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
@@ -92,6 +93,15 @@ class NamePlan:
     correlation_key: Compute | None
 
 
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """How often an activity is done: while the condition holds, and at most so often."""
+
+    condition: Compute | None
+    maximum: int | None
+    test_before: bool
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -102,7 +112,8 @@ class Node:
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway.
+        event-based gateway. An activity that repeats `is_body` of its rounds, each of which is
+        the `inner` node: the activity itself, with no flows and no boundary events.
     """
 
     id: str
@@ -130,6 +141,9 @@ class Node:
     waits: tuple[Node, ...] = ()
     boundary_waits: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
+    loop: LoopPlan | None = None
+    inner: Node | None = None
+    is_body: bool = False
     link_target: str = ""
 
 
@@ -173,6 +187,9 @@ def make_plan(process: Process) -> Plan:
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
             node.waits = tuple(nodes[flow.target] for flow in node.outgoing)
         node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
+    for node in nodes.values():
+        if node.element.loop is not None:
+            _repeat(node, node.element.loop)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
     return Plan(
@@ -182,6 +199,25 @@ def make_plan(process: Process) -> Plan:
         _triggers(nodes),
         min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)),
     )
+
+
+def _repeat(node: Node, loop: Loop) -> None:
+    """Make of an activity the body of its rounds."""
+    node.inner = replace(
+        node,
+        outgoing=(),
+        only=None,
+        default=None,
+        has_conditions=False,
+        boundary_waits=(),
+        boundary_throws=(),
+    )
+    condition = None if loop.condition is None else compile_value(loop.condition)
+    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
+    node.is_body, node.enter = True, loops.enter
+    node.inputs = node.outputs = ()
+    node.job = node.script = None
+    node.waits = ()
 
 
 def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:

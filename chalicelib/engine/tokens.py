@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import variables
+from chalicelib.engine import loops, variables
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.expressions import extract, show
 from chalicelib.engine.guards import Guard
@@ -194,11 +194,18 @@ def complete_scope(draft: Draft, scope: int) -> None:
         draft.ended_at = draft.now
         return
     element = draft.live[scope]
-    node = draft.plan.nodes[element.element_id]
     try:
-        complete_subprocess(draft, node, element)
+        complete_inside(draft, draft.node_of(element), element)
     except Stuck as stuck:
         stop(draft, element, stuck)
+
+
+def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Go on with an element that has nothing left inside. Raises: Stuck."""
+    if node.loop is not None:
+        loops.next_round(draft, node, element)
+    else:
+        complete_subprocess(draft, node, element)
 
 
 def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> None:
@@ -224,8 +231,10 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
 
     What waits for an event keeps what came only while an incident stops it.
     """
-    kind = draft.plan.nodes[element.element_id].kind
-    return kind in OWNERS or (element.incident is not None and kind in CATCHERS)
+    node = draft.node_of(element)
+    if node.is_body or node.kind in OWNERS:
+        return True
+    return element.incident is not None and node.kind in CATCHERS
 
 
 def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
@@ -241,9 +250,14 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     return keys
 
 
+def holds_tokens(node: Node) -> bool:
+    """Say whether an element is a scope: there may be tokens inside."""
+    return node.is_body or node.kind in SCOPES
+
+
 def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
     """End a live element and all that is inside, then let the token go on at the catcher."""
-    if draft.plan.nodes[element.element_id].kind in SCOPES:
+    if holds_tokens(draft.node_of(element)):
         start_purge(draft, Purge(element.key, catcher))
     else:
         terminate(draft, element)

@@ -19,6 +19,7 @@ from chalicelib.bpmn.model import (
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     Script,
     SequenceFlow,
@@ -65,6 +66,7 @@ ELEMENTS = st.builds(
     start=st.none() | TEXT,
     escalation_code=st.none() | TEXT,
     triggered_by_event=st.booleans(),
+    loop=st.none() | st.builds(Loop, OPTIONAL, st.none() | st.integers(1, 9), st.booleans()),
     link=st.none() | TEXT,
     activation=OPTIONAL,
 )

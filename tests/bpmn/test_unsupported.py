@@ -78,7 +78,7 @@ def test_an_event_of_several_definitions_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("tag", ["multiInstanceLoopCharacteristics", "standardLoopCharacteristics"])
+@pytest.mark.parametrize("tag", ["multiInstanceLoopCharacteristics"])
 def test_an_activity_that_repeats_is_refused(tag: str) -> None:
     assert f"unsupported element type {tag} in task" in refusal_of(
         line(f'<task id="a"><{tag}/></task>')

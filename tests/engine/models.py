@@ -261,6 +261,18 @@ def event_sub(
     return f'<subProcess id="{id_}" triggeredByEvent="true">{body}</subProcess>'
 
 
+def looped(
+    element: str, condition: str | None = None, maximum: int | None = None, *, before: bool = False
+) -> str:
+    """Return an activity with a standard loop marker; the condition is FEEL."""
+    attributes = "" if maximum is None else f' loopMaximum="{maximum}"'
+    attributes += ' testBefore="true"' if before else ""
+    inner = "" if condition is None else f"<loopCondition>={escape(condition)}</loopCondition>"
+    marker = f"<standardLoopCharacteristics{attributes}>{inner}</standardLoopCharacteristics>"
+    head, end_tag, _ = element.rpartition("</")
+    return f"{head}{marker}{end_tag}{element[len(head) + 2 :]}"
+
+
 def default(element: str, flow: str) -> str:
     """Return an element with a default flow."""
     head, _, rest = element.partition('id="')
