@@ -31,6 +31,12 @@ class Node:
         return self.element.sourceline or 0  # type: ignore[return-value] # the stubs say `...`
 
     @property
+    def parent(self) -> Node | None:
+        """Return the element it is in, None for the outermost."""
+        parent = self.element.getparent()
+        return None if parent is None else Node(parent)
+
+    @property
     def children(self) -> list[Node]:
         """Return the elements in it, in order."""
         return [Node(child) for child in self.element]

@@ -22,6 +22,7 @@ from chalicelib.engine.commands import (
     Command,
     CompleteJob,
     Continue,
+    Correlate,
     CreateInstance,
     DeleteVariable,
     FailJob,
@@ -43,8 +44,10 @@ from chalicelib.engine.state import (
     JobState,
     RecordKey,
     Root,
+    Subscription,
     Timer,
     Variables,
+    Waited,
 )
 from chalicelib.engine.turn import Entered, Missing, Taken, Turn
 from chalicelib.profile import Profile
@@ -90,6 +93,7 @@ class Play:
         self.now = now
         self.instance: Instance | None = None
         self.turns: list[Turn] = []
+        self.holders: dict[Waited, int] = {}  # who waits alone in other instances
         self.reads = 0  # times that `Missing` asked for more
         self._blocks = iter(range(FIRST_BLOCK, FIRST_BLOCK + 10_000))
 
@@ -123,6 +127,16 @@ class Play:
     def resolve(self, element_id: str | None = None, /, **request: Any) -> Play:
         """Resolve the oldest open incident, or that of an element."""
         return self.send(ResolveIncident(self.incident(element_id).key, **request))
+
+    def start_at(self, element_id: str, /, **variables: Any) -> Play:
+        """Start an instance by a message or signal that an element catches."""
+        values = to_json(variables)
+        return self.send(CreateInstance(1, 1, self.profile, values, caught_at=element_id))
+
+    def publish(self, name: str, /, **variables: Any) -> Play:
+        """Let a message or signal of that name come to the oldest subscription."""
+        subscription = next(each for each in self.subscriptions if each.name == name)
+        return self.send(Correlate(subscription.key, name, to_json(variables)))
 
     def wait(self, seconds: float) -> Play:
         """Move the clock, and fire each timer at its second on the way."""
@@ -164,12 +178,17 @@ class Play:
         spare: list[int] = []
         shown = None if instance is None else self._shown(wanted(command, instance.root))
         start = next(self._blocks) if instance is None else 0
+        holders: dict[Waited, int] = {}
         while True:
             if instance is None:
                 keys = Keys(start, spare=list(spare))
             else:
                 root = instance.root
                 keys = Keys(root.blocks[-1], root.next_offset, list(spare))
+            if isinstance(command, CreateInstance):
+                command = replace(command, holders=holders)
+            elif shown is not None:
+                shown = replace(shown, holders=holders)
             try:
                 return handle(
                     self.process, shown, command, now=self.now, keys=keys, limits=self.limits
@@ -177,8 +196,10 @@ class Play:
             except OutOfKeys:
                 spare.append(next(self._blocks))
             except Missing as missing:
-                assert shown is not None
-                self.reads += 1
+                holders |= {each: self._holder(each) for each in missing.waited}
+                if shown is None:
+                    continue
+                self.reads += bool(missing.keys)
                 more = self._shown(missing.keys)
                 shown = replace(
                     shown,
@@ -191,6 +212,12 @@ class Play:
         records = self.instance.records
         found = {key: records[key] for key in keys if key in records}
         return Instance(self.instance.root, found, frozenset(keys - records.keys()))
+
+    def _holder(self, waited: Waited) -> int:
+        """Return who waits alone for a message, in this instance or another one."""
+        own = self.subscriptions if self.instance else []
+        mine = (each.key for each in own if (each.name, each.correlation_key) == waited)
+        return next(mine, self.holders.get(waited, 0))
 
     # --- questions -------------------------------------------------------------------------
 
@@ -231,6 +258,16 @@ class Play:
     def timers(self) -> list[Timer]:
         """The timers that wait."""
         return list(self.records(Timer))
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """The subscriptions that wait."""
+        return list(self.records(Subscription))
+
+    @property
+    def names(self) -> list[tuple[str, str | None]]:
+        """The names and correlation keys that are waited for."""
+        return [(each.name, each.correlation_key) for each in self.subscriptions]
 
     @property
     def incidents(self) -> list[Incident]:

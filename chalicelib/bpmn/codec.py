@@ -13,10 +13,12 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
     Element,
+    EventName,
     EventType,
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     Script,
     SequenceFlow,
@@ -24,7 +26,7 @@ from chalicelib.bpmn.model import (
     Value,
 )
 
-FORMAT = 1  # rises with every change that an older reader would misread
+FORMAT = 2  # rises with every change that an older reader would misread
 
 _Json = dict[str, Any]
 
@@ -86,13 +88,18 @@ def _element_to(element: Element) -> _Json:
         timer=None
         if element.timer is None
         else [element.timer.kind, _value_to(element.timer.value)],
+        eventName=None if element.event_name is None else _event_name_to(element.event_name),
         errorCode=element.error_code,
         attachedTo=element.attached_to,
         cancelActivity=None if element.cancel_activity else False,
         boundaryEvents=list(element.boundary_events) or None,
         start=element.start,
+        escalationCode=element.escalation_code,
+        triggeredByEvent=element.triggered_by_event or None,
+        loop=None if element.loop is None else _loop_to(element.loop),
         link=element.link,
         activation=_optional_to(element.activation),
+        instantiates=element.instantiates or None,
     )
 
 
@@ -112,14 +119,39 @@ def _element_from(row: _Json) -> Element:
         job=None if job is None else _job_from(job),
         script=None if script is None else Script(*script),
         timer=None if timer is None else TimerDefinition(timer[0], _value_from(timer[1])),
+        event_name=_event_name_from(row["eventName"]) if "eventName" in row else None,
         error_code=row.get("errorCode"),
         attached_to=row.get("attachedTo"),
         cancel_activity=row.get("cancelActivity", True),
         boundary_events=tuple(row.get("boundaryEvents", ())),
         start=row.get("start"),
+        escalation_code=row.get("escalationCode"),
+        triggered_by_event=row.get("triggeredByEvent", False),
+        loop=_loop_from(row["loop"]) if "loop" in row else None,
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
+        instantiates=row.get("instantiates", False),
     )
+
+
+def _event_name_to(name: EventName) -> list[str]:
+    """Write the name, then the correlation key where there is one."""
+    row = [_value_to(name.name)]
+    return row if name.correlation_key is None else [*row, _value_to(name.correlation_key)]
+
+
+def _event_name_from(row: list[str]) -> EventName:
+    return EventName(_value_from(row[0]), _value_from(row[1]) if len(row) > 1 else None)
+
+
+def _loop_to(loop: Loop) -> list[Any]:
+    """Write the condition, the maximum, and whether it is tested before."""
+    return [_optional_to(loop.condition), loop.maximum, loop.test_before]
+
+
+def _loop_from(row: list[Any]) -> Loop:
+    condition, maximum, test_before = row
+    return Loop(_optional_from(condition), None if maximum is None else int(maximum), test_before)
 
 
 def _flow_to(flow: SequenceFlow) -> list[str]:

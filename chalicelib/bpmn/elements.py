@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
-from chalicelib.bpmn.events import event_of, unsupported_event
+from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
@@ -15,7 +15,18 @@ from chalicelib.bpmn.extensions import (
     mappings_of,
     script_of,
 )
-from chalicelib.bpmn.model import Element, EventType, JobDefinition, Kind, Script, Value
+from chalicelib.bpmn.loops import loop_of
+from chalicelib.bpmn.model import (
+    SCOPES,
+    Element,
+    EventName,
+    EventType,
+    JobDefinition,
+    Kind,
+    Script,
+    Value,
+)
+from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
 from chalicelib.xml_tree import Node
@@ -26,14 +37,16 @@ ACTIVITIES = JOB_TASKS | {
     Kind.TASK,
     Kind.MANUAL_TASK,
     Kind.USER_TASK,
+    Kind.RECEIVE_TASK,
     Kind.SCRIPT_TASK,
-    Kind.SUB_PROCESS,
+    *SCOPES,
 }
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
-GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY}
+GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
+INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
-_LOOPS = frozenset({"multiInstanceLoopCharacteristics", "standardLoopCharacteristics"})
+_LOOPS = frozenset({"multiInstanceLoopCharacteristics"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,7 @@ class Surroundings:
     """What an element needs to know of the rest of its process and file."""
 
     reading: Reading
-    errors: Mapping[str, Node]
+    known: Definitions
     starts: Mapping[str, str]
     boundary_events: Mapping[str, tuple[str, ...]]
     attached_to: Mapping[str, str]
@@ -60,13 +73,14 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     for child in node.children:
         if child.name in _LOOPS and child.namespace == node.namespace:
             return f"{child.name} in {node.name}"
-    for attribute in ("triggeredByEvent", "isForCompensation"):
-        if boolean(node, attribute):
-            return f'{node.name} with {attribute}="true"'
+    if boolean(node, "isForCompensation"):
+        return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
         return "userTask without a job (an engine-managed one)"
     if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
         return "calledDecision in businessRuleTask"
+    if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
+        return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
 
 
@@ -76,12 +90,16 @@ def compile_element(
     """Compile a supported element. Raises: Rejected."""
     id_ = id_of(node)
     extensions = extensions_of(node)
-    event = event_of(node, kind, around.errors)
+    event = event_of(node, kind, around.known)
     job, script = _work(node, kind, extensions, around.reading)
-    if event.type is EventType.MESSAGE:
+    if event.type is EventType.MESSAGE and kind in THROWING and "taskDefinition" in extensions:
         job = job_of(node, extensions, around.reading)
+    instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
+    if instantiates and links.incoming:
+        raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
+    if kind is Kind.RECEIVE_TASK:
+        event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
-    is_boundary = kind is Kind.BOUNDARY_EVENT
     return Element(
         id=id_,
         kind=kind,
@@ -96,14 +114,28 @@ def compile_element(
         job=job,
         script=script,
         timer=event.timer,
+        event_name=event.name,
         error_code=event.error_code,
         attached_to=around.attached_to.get(id_),
-        cancel_activity=_cancel_activity(node, event.type) if is_boundary else True,
+        escalation_code=event.escalation_code,
+        cancel_activity=_cancels(node, kind, event.type),
+        triggered_by_event=kind in SCOPES and boolean(node, "triggeredByEvent") is True,
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
+        loop=loop_of(node) if kind in ACTIVITIES else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
+        instantiates=instantiates,
     )
+
+
+def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
+    """Return the message that a receive task waits for, or is started by."""
+    reference = node.get("messageRef") or ""
+    name = message_of(node, reference, known, needs_key=not instantiates)
+    if instantiates:
+        check_static(node, name)
+    return name
 
 
 def _work(
@@ -145,8 +177,15 @@ def _default(node: Node, outgoing: tuple[str, ...]) -> str | None:
     return flow
 
 
-def _cancel_activity(node: Node, event_type: EventType) -> bool:
-    cancels = boolean(node, "cancelActivity") is not False
+def _cancels(node: Node, kind: Kind, event_type: EventType) -> bool:
+    """Say whether a boundary event ends its activity, or a start event what is around it."""
+    if kind is Kind.BOUNDARY_EVENT:
+        attribute = "cancelActivity"
+    elif kind is Kind.START_EVENT and is_trigger(node):
+        attribute = "isInterrupting"
+    else:
+        return True
+    cancels = boolean(node, attribute) is not False
     if not cancels and event_type is EventType.ERROR:
-        raise refusal(node, 'expected an error to interrupt, found cancelActivity="false"')
+        raise refusal(node, f'expected an error to interrupt, found {attribute}="false"')
     return cancels

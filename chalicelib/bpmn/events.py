@@ -1,27 +1,48 @@
-"""Events: what each is about, and the timers and errors that they name."""
+"""Events: what each is about, and the timers, errors, messages and signals that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
 from chalicelib.bpmn.expressions import value_of
-from chalicelib.bpmn.model import EventType, Kind, TimerDefinition
+from chalicelib.bpmn.extensions import extensions_of
+from chalicelib.bpmn.model import EventName, EventType, Kind, TimerDefinition
+from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
 from chalicelib.bpmn.refusals import refusal, shown, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
 from chalicelib.xml_tree import Node
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
-    Kind.START_EVENT: frozenset({EventType.NONE}),
+    Kind.START_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.SIGNAL}),
     Kind.END_EVENT: frozenset(
-        {EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.MESSAGE}
+        {
+            *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
+        }
     ),
-    Kind.INTERMEDIATE_CATCH_EVENT: frozenset({EventType.TIMER, EventType.LINK}),
-    Kind.INTERMEDIATE_THROW_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.LINK}),
-    Kind.BOUNDARY_EVENT: frozenset({EventType.TIMER, EventType.ERROR}),
+    Kind.INTERMEDIATE_CATCH_EVENT: frozenset(
+        {EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK}
+    ),
+    Kind.INTERMEDIATE_THROW_EVENT: frozenset(
+        {
+            *(EventType.NONE, EventType.LINK, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
+        }
+    ),
+    Kind.BOUNDARY_EVENT: frozenset(
+        {
+            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION),
+            *(EventType.MESSAGE, EventType.SIGNAL),
+        }
+    ),
 }
+
+# What may trigger an event subprocess.
+TRIGGERS = frozenset({EventType.ERROR, EventType.ESCALATION})
 
 DEFINITIONS: Mapping[str, EventType] = {
     "timerEventDefinition": EventType.TIMER,
@@ -29,7 +50,15 @@ DEFINITIONS: Mapping[str, EventType] = {
     "errorEventDefinition": EventType.ERROR,
     "messageEventDefinition": EventType.MESSAGE,
     "linkEventDefinition": EventType.LINK,
+    "escalationEventDefinition": EventType.ESCALATION,
+    "signalEventDefinition": EventType.SIGNAL,
 }
+REFERENCES: Mapping[EventType, str] = {
+    EventType.MESSAGE: "messageRef",
+    EventType.SIGNAL: "signalRef",
+}
+WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT})
+THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
 TIMER_KINDS: Mapping[str, tuple[str, Callable[[str], object]]] = {
@@ -45,7 +74,9 @@ class Event(NamedTuple):
     type: EventType = EventType.NONE
     timer: TimerDefinition | None = None
     error_code: str | None = None
+    escalation_code: str | None = None
     link: str | None = None
+    name: EventName | None = None
 
 
 def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
@@ -59,19 +90,40 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     if len(definitions) > 1:
         return f"{' and '.join(d.name for d in definitions)} in one {node.name}"
     type_ = DEFINITIONS.get(definitions[0].name)
-    if type_ not in EVENT_TYPES[kind]:
+    if type_ not in types_of(node, kind):
         return f"{definitions[0].name} in {node.name}"
-    if type_ is EventType.MESSAGE and not has_job:
-        return f"{definitions[0].name} in {node.name} without a taskDefinition"
-    return None
+    reference = REFERENCES.get(type_ or EventType.NONE)
+    if reference is None or definitions[0].get(reference) is not None:
+        return None
+    if type_ is EventType.MESSAGE and kind in THROWING:
+        if has_job:
+            return None
+        reference = f"{reference} or a taskDefinition"
+    return f"{definitions[0].name} in {node.name} without a {reference}"
 
 
-def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
-    """Read what a supported event is about.
+def is_plain(node: Node) -> bool:
+    """Say whether an event is about nothing."""
+    return not _definitions(node)
 
-    Shapes: `errors` are the file's `error` elements by id.
-    Raises: Rejected.
-    """
+
+def types_of(node: Node, kind: Kind) -> frozenset[EventType]:
+    """Return what an event may be about where it stands."""
+    return TRIGGERS if kind is Kind.START_EVENT and is_trigger(node) else EVENT_TYPES[kind]
+
+
+def is_trigger(node: Node) -> bool:
+    """Say whether an event is in an event subprocess, which its start event triggers."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.name == Kind.SUB_PROCESS
+        and boolean(parent, "triggeredByEvent") is True
+    )
+
+
+def event_of(node: Node, kind: Kind, known: Definitions) -> Event:
+    """Read what a supported event is about. Raises: Rejected."""
     if kind not in EVENT_TYPES:
         return Event()
     definitions = _definitions(node)
@@ -80,14 +132,23 @@ def event_of(node: Node, kind: Kind, errors: Mapping[str, Node]) -> Event:
             expected = sorted(name for name, t in DEFINITIONS.items() if t in EVENT_TYPES[kind])
             raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
         return Event()
-    type_ = DEFINITIONS[definitions[0].name]
+    return _about(node, kind, definitions[0], known)
+
+
+def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Event:
+    """Read the one definition of an event. Raises: Rejected."""
+    type_ = DEFINITIONS[definition.name]
     match type_:
         case EventType.TIMER:
-            return Event(type_, timer=_timer(node, definitions[0]))
+            return Event(type_, timer=_timer(node, definition))
         case EventType.ERROR:
-            return Event(type_, error_code=_error_code(node, kind, definitions[0], errors))
+            return Event(type_, error_code=_code(node, kind, definition, known.errors))
+        case EventType.ESCALATION:
+            return Event(type_, escalation_code=_code(node, kind, definition, known.errors))
         case EventType.LINK:
-            return Event(type_, link=_link(node, definitions[0]))
+            return Event(type_, link=_link(node, definition))
+        case EventType.MESSAGE | EventType.SIGNAL:
+            return Event(type_, name=_event_name(node, kind, definition, known))
         case _:
             return Event(type_)
 
@@ -97,6 +158,22 @@ def _link(node: Node, definition: Node) -> str:
     name = definition.get("name")
     if name is None:
         raise refusal(node, "linkEventDefinition: expected an attribute name, found none")
+    return name
+
+
+def _event_name(node: Node, kind: Kind, definition: Node, known: Definitions) -> EventName | None:
+    """Return the message or signal of an event; None if a worker sends it."""
+    type_ = DEFINITIONS[definition.name]
+    reference = definition.get(REFERENCES[type_])
+    is_sent = kind in THROWING and "taskDefinition" in extensions_of(node)
+    if reference is None or (is_sent and type_ is EventType.MESSAGE):
+        return None
+    if type_ is EventType.SIGNAL:
+        name = signal_of(node, reference, known)
+    else:
+        name = message_of(node, reference, known, needs_key=kind in WAITING)
+    if kind is Kind.START_EVENT:
+        check_static(node, name)
     return name
 
 
@@ -134,20 +211,22 @@ def _timer(node: Node, definition: Node) -> TimerDefinition:
     return TimerDefinition(kind, value)
 
 
-def _error_code(node: Node, kind: Kind, definition: Node, errors: Mapping[str, Node]) -> str | None:
-    """Return the code that an error event throws or catches; None catches all."""
-    reference = definition.get("errorRef")
+def _code(node: Node, kind: Kind, definition: Node, named: Mapping[str, Node]) -> str | None:
+    """Return the code of the error or escalation that an event throws or catches; None catches
+    all."""
+    what = definition.name.removesuffix("EventDefinition")
+    reference = definition.get(f"{what}Ref")
     if reference is None:
         code = None
     else:
-        error = errors.get(reference) or errors.get(reference.rpartition(":")[2])
-        if error is None:
-            raise refusal(node, f"errorRef {shown(reference)} names no error of the file")
-        code = error.get("errorCode")
+        found = named.get(reference) or named.get(reference.rpartition(":")[2])
+        if found is None or found.name != what:
+            raise refusal(node, f"{what}Ref {shown(reference)} names no {what} of the file")
+        code = found.get(f"{what}Code")
     if code is not None and code.startswith("="):
-        raise unsupported(node, f"errorCode {shown(code)} as FEEL")
-    if code is None and kind is Kind.END_EVENT:
+        raise unsupported(node, f"{what}Code {shown(code)} as FEEL")
+    if code is None and kind in THROWING:
         raise refusal(
-            node, "expected an errorRef that names an error with an errorCode, found none"
+            node, f"expected an {what}Ref that names an {what} with an {what}Code, found none"
         )
     return code

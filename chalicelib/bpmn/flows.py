@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chalicelib.bpmn.attributes import id_of, resolve
+from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.found import Found, Placed
 from chalicelib.bpmn.model import Kind, SequenceFlow, Value
@@ -59,6 +59,11 @@ def _check_ends(node: Node, source: Placed, target: Placed) -> None:
             f"expected both ends in one scope, found {described(source.node)} in "
             f"{shown(source.scope)} and {described(target.node)} in {shown(target.scope)}",
         )
+    for end, way in ((source, "outgoing"), (target, "incoming")):
+        if end.kind is Kind.SUB_PROCESS and boolean(end.node, "triggeredByEvent"):
+            raise refusal(
+                end.node, f"expected no {way} flow of an event subprocess, found {described(node)}"
+            )
     if source.kind in WITHOUT_OUTGOING:
         raise refusal(source.node, f"expected no outgoing flow, found {described(node)}")
     if target.kind in WITHOUT_INCOMING:

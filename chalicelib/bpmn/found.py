@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
-from chalicelib.bpmn.elements import ACTIVITIES, KINDS, unsupported_part
-from chalicelib.bpmn.model import Kind
+from chalicelib.bpmn.elements import ACTIVITIES, INSTANTIATING, KINDS, unsupported_part
+from chalicelib.bpmn.events import is_plain, is_trigger
+from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
 from chalicelib.xml_tree import Node
@@ -73,19 +74,45 @@ def find(process: Node, reading: Reading) -> Found:
 
 
 def starts_of(found: Found) -> Mapping[str, str]:
-    """Return the start event of each scope. Raises: Rejected if one has not exactly one."""
+    """Return the start event without a definition of each scope that has one, and that of each
+    event subprocess.
+
+    Raises: Rejected if a scope has several, or a subprocess none; a process may be started by
+        what else starts an instance.
+    """
     starts: dict[str, str] = {}
+    triggered: set[str] = set()
     for id_, (node, kind, scope) in found.elements.items():
-        if kind is Kind.START_EVENT and starts.setdefault(scope, id_) != id_:
+        is_process = found.scopes[scope] is found.process
+        if kind in INSTANTIATING and boolean(node, "instantiate") and is_process:
+            triggered.add(scope)
+        if kind is not Kind.START_EVENT:
+            continue
+        if is_trigger(node):
+            _check_trigger(node, starts.setdefault(scope, id_) == id_)
+        elif not is_plain(node):
+            if not is_process:
+                raise refusal(node, "expected no event definition inside a subprocess, found one")
+            triggered.add(scope)
+        elif starts.setdefault(scope, id_) != id_:
             raise refusal(
                 found.scopes[scope],
                 f"expected one start event without a definition, found {shown(starts[scope])} "
                 f"and {described(node)}",
             )
     for id_, node in found.scopes.items():
-        if id_ not in starts:
+        if id_ not in starts and id_ not in triggered:
             raise refusal(node, "expected a start event, found none")
     return starts
+
+
+def _check_trigger(node: Node, is_first: bool) -> None:
+    if is_plain(node) or not is_first:
+        found = "one without" if is_first else "more"
+        raise refusal(
+            node,
+            f"expected one start event in an event subprocess, with a definition, found {found}",
+        )
 
 
 def boundary_events_of(found: Found) -> Mapping[str, tuple[str, ...]]:
@@ -95,7 +122,8 @@ def boundary_events_of(found: Found) -> Mapping[str, tuple[str, ...]]:
         if kind is Kind.BOUNDARY_EVENT:
             activity = found.element(node, "attachedToRef")
             placed = found.elements[activity]
-            if placed.kind not in ACTIVITIES or placed.scope != scope:
+            is_beside = placed.kind in ACTIVITIES and placed.scope == scope
+            if not is_beside or boolean(placed.node, "triggeredByEvent"):
                 raise refusal(
                     node,
                     f"expected attachedToRef to name a task or subprocess beside it, "
@@ -120,7 +148,7 @@ def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> Non
             _set_aside(node, part or node.name, found)
             continue
         found.elements[id_of(node)] = Placed(node, kind, scope)
-        if kind is Kind.SUB_PROCESS:
+        if kind in SCOPES:
             _find_in(node, id_of(node), found, reading)
 
 

@@ -28,24 +28,34 @@ class Kind(StrEnum):
     SERVICE_TASK = "serviceTask"
     SEND_TASK = "sendTask"
     USER_TASK = "userTask"
+    RECEIVE_TASK = "receiveTask"
     SCRIPT_TASK = "scriptTask"
     BUSINESS_RULE_TASK = "businessRuleTask"
     SUB_PROCESS = "subProcess"
+    TRANSACTION = "transaction"
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
     INCLUSIVE_GATEWAY = "inclusiveGateway"
     COMPLEX_GATEWAY = "complexGateway"
+    EVENT_BASED_GATEWAY = "eventBasedGateway"
+
+
+# What opens a scope of its own inside the instance.
+SCOPES = frozenset({Kind.SUB_PROCESS, Kind.TRANSACTION})
 
 
 class EventType(StrEnum):
-    """What an event is about; NONE for a plain one and for everything that is no event."""
+    """What an event is about; NONE for a plain one and for everything that is no event, but for
+    a receive task, which is about a message."""
 
     NONE = "none"
     TIMER = "timer"
     TERMINATE = "terminate"
     ERROR = "error"
-    MESSAGE = "message"  # thrown: a job for a worker, who sends it
+    ESCALATION = "escalation"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
+    MESSAGE = "message"  # thrown with a job: a worker sends it
+    SIGNAL = "signal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,15 @@ class TimerDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class EventName:
+    """The name of the message or signal that an event is about, and of a message the key that
+    chooses among those who wait for it; None where there is none."""
+
+    name: Value
+    correlation_key: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """A FEEL script that runs inline, and where its result goes."""
 
@@ -95,13 +114,25 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """The standard loop marker: while the condition holds, and at most so often."""
+
+    condition: Value | None
+    maximum: int | None
+    test_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """One flow node.
 
     Shapes: `scope` is the id of the subprocess or process that holds it; `incoming` and
         `outgoing` are flow ids in the order of the model; `boundary_events` the ids of those
-        attached to it; `start` the id of a subprocess's none start event; `link` the name that a
-        link event jumps to or is reached by; `activation` the condition of a complex gateway.
+        attached to it; `start` the id of a subprocess's start event, which for one that is
+        `triggered_by_event` says by what; `cancel_activity` what such a start event says too;
+        `link` the name that a link event jumps to or is reached by; `activation` the condition of
+        a complex gateway; one that `instantiates` is a receive task or gateway without incoming
+        flow at which instances start.
     """
 
     id: str
@@ -117,13 +148,18 @@ class Element:
     job: JobDefinition | None = None
     script: Script | None = None
     timer: TimerDefinition | None = None
+    event_name: EventName | None = None
     error_code: str | None = None  # of an error event; None or "" catches all
     attached_to: str | None = None
     cancel_activity: bool = True
     boundary_events: tuple[str, ...] = ()
     start: str | None = None
+    escalation_code: str | None = None  # of an escalation event; None or "" catches all
+    triggered_by_event: bool = False
+    loop: Loop | None = None
     link: str | None = None
     activation: Value | None = None
+    instantiates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +185,14 @@ class Process:
     flows: Mapping[str, SequenceFlow]
     start: str | None = None
     version_tag: str | None = None
+
+    def started_by(self, event_type: EventType) -> Mapping[str, str]:
+        """Return the messages or signals that start an instance, by name, and each element that
+        they start it at."""
+        return {
+            element.event_name.name.text: element.id
+            for element in self.elements.values()
+            if element.event_type is event_type and element.event_name is not None
+            if element.scope == self.id
+            if element.kind is Kind.START_EVENT or element.instantiates
+        }

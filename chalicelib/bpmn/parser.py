@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from chalicelib.bpmn.attributes import boolean, id_of
 from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
 from chalicelib.bpmn.refusals import described, refusal, shown
@@ -41,10 +42,10 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
             f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}, "
             f"found {shown(root.name)} in namespace {shown(root.namespace or '')}",
         )
-    errors = {id_: node for node in root.all("error") if (id_ := node.get("id"))}
+    known = definitions_of(root)
     executable = _executable(root)
     _check_ids(executable)
-    return [compile_process(node, READINGS[profile], errors) for node in executable]
+    return [compile_process(node, READINGS[profile], known) for node in executable]
 
 
 def _executable(root: Node) -> list[Node]:

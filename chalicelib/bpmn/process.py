@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
+from chalicelib.bpmn.event_gateways import check_event_gateways
 from chalicelib.bpmn.extensions import extensions_of, version_tag_of
 from chalicelib.bpmn.flows import compile_flows
 from chalicelib.bpmn.found import boundary_events_of, find, starts_of
 from chalicelib.bpmn.links import check_links
 from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.names import Definitions
 from chalicelib.bpmn.reading import Reading
 from chalicelib.xml_tree import Node
 
 
-def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node]) -> Process:
-    """Compile a process.
-
-    Shapes: `errors` are the file's `error` elements by id.
-    Raises: Rejected for the first mistake that is found.
-    """
+def compile_process(process: Node, reading: Reading, known: Definitions) -> Process:
+    """Compile a process. Raises: Rejected for the first mistake that is found."""
     found = find(process, reading)
     starts = starts_of(found)
     flows = compile_flows(found)
     boundary_events = boundary_events_of(found)
     around = Surroundings(
         reading=reading,
-        errors=errors,
+        known=known,
         starts=starts,
         boundary_events=boundary_events,
         attached_to={id_: task for task, events in boundary_events.items() for id_ in events},
@@ -43,12 +39,13 @@ def compile_process(process: Node, reading: Reading, errors: Mapping[str, Node])
         for id_, (node, kind, scope) in found.elements.items()
     }
     check_links(found, elements)
+    check_event_gateways(found, elements, flows)
     id_ = id_of(process)
     return Process(
         id=id_,
         name=process.get("name"),
         elements=elements,
         flows=flows.by_id,
-        start=starts[id_],
+        start=starts.get(id_),
         version_tag=version_tag_of(extensions_of(process)),
     )

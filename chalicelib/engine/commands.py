@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from chalicelib.engine.state import Profile
+from chalicelib.engine.state import Profile, Waited
 from chalicelib.json_text import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class CreateInstance:
-    """Start an instance at the process's none start event, or at the elements that are named."""
+    """Start an instance at the process's none start event, or at the elements that are named.
+
+    Shapes: with `caught_at` a message, by name, or a signal starts it at that element:
+        `variables` are then what came, and the element's to hand on. `holders` as an `Instance`
+        has them.
+    """
 
     definition_key: int
     definition_version: int
@@ -20,6 +26,9 @@ class CreateInstance:
     business_key: str | None = None
     time_to_live: timedelta | None = None
     starting_elements: tuple[str, ...] = ()
+    caught_at: str | None = None
+    message: str | None = None
+    holders: Mapping[Waited, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,20 @@ class FireTimer:
 
     timer_key: int
     due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Correlate:
+    """What a subscription waits for came: a message of its name and key, or a signal.
+
+    It happens once: the turn ends the subscription. Shapes: `broadcast` names the broadcast that
+    a signal came by, None for a message.
+    """
+
+    subscription_key: int
+    name: str
+    variables: JsonObject = field(default_factory=dict)
+    broadcast: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +144,7 @@ Command = (
     | FailJob
     | CancelInstance
     | FireTimer
+    | Correlate
     | Continue
     | SetVariables
     | DeleteVariable

@@ -7,7 +7,7 @@ looks for and was not read raises `Missing`, so the caller reads it and decides 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -29,29 +29,38 @@ from chalicelib.engine.state import (
     Record,
     RecordKey,
     Root,
+    Subscription,
     Timer,
     Variables,
+    Waited,
     key_of,
 )
 from chalicelib.engine.turn import Changed, HistoryEvent, Missing, Turn
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Plan
+    from chalicelib.engine.plans import Node, Plan
 
-R = TypeVar("R", Variables, Job, Timer, Incident, Failure)
+R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure)
 
 # What a turn writes beside records: the root, two items of history, a start mark, an alias block.
 BASE_ACTIONS = 5
 JOB_ACTIONS = 2  # a job and its payload
+SUBSCRIPTION_ACTIONS = 2  # a subscription, and itself under what it waits for
+WRITES: Mapping[type[Record], int] = {Job: JOB_ACTIONS, Subscription: SUBSCRIPTION_ACTIONS}
 
 
 class Given(NamedTuple):
-    """What a turn is given from outside: the moment, keys to hand out, and the limits."""
+    """What a turn is given from outside: the moment, keys to hand out, and the limits.
+
+    Shapes: `holders` says of messages which subscription waits for them alone, 0 for none; of
+        others that was not asked yet.
+    """
 
     now: datetime
     keys: Keys
     limits: Limits
+    holders: Mapping[Waited, int] = {}
 
 
 class Draft:
@@ -61,6 +70,7 @@ class Draft:
         "actions",
         "agenda",
         "before",
+        "broadcast",
         "counts",
         "effects",
         "element_count",
@@ -68,6 +78,7 @@ class Draft:
         "gone",
         "guards",
         "history",
+        "holders",
         "incident_count",
         "joins",
         "key",
@@ -94,7 +105,7 @@ class Draft:
         self.before = before
         self.key = root.key
         self.version = root.version + 1
-        self.now, self.keys, self.limits = given
+        self.now, self.keys, self.limits, self.holders = given
         self.state = root.state
         self.ended_at = root.ended_at
         self.element_count = root.element_count
@@ -111,6 +122,7 @@ class Draft:
         self.own: set[int] = set()  # scopes whose variables are the draft's own copy
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
+        self.broadcast: str | None = None  # the signal that this turn answers
         self.moves = 0
         self.actions = BASE_ACTIONS
 
@@ -138,7 +150,7 @@ class Draft:
         key = key_of(record)
         if key not in self.guards:
             self.guards[key] = guard if key in self.records else Guard.NEW
-            self.actions += JOB_ACTIONS if type(record) is Job else 1
+            self.actions += WRITES.get(type(record), 1)
         self.records[key] = record
 
     def drop(self, kind: type[Record], key: int) -> None:
@@ -152,7 +164,7 @@ class Draft:
             del self.guards[record_key]
         else:
             self.guards[record_key] = Guard.CHANGED
-            self.actions += 1
+            self.actions += SUBSCRIPTION_ACTIONS if kind is Subscription else 1
 
     def emit(self, effect: Effect) -> None:
         """Owe an effect to the outside."""
@@ -196,6 +208,22 @@ class Draft:
         self.drop(Variables, scope)
         self.scopes.pop(scope, None)
         self.own.discard(scope)
+
+    # --- elements ----------------------------------------------------------------------------
+
+    def node(self, element_id: str, scope: int) -> Node:
+        """Return the node of an element that is entered in a scope: of one that repeats the body,
+        or, in the scope that is this body, the round."""
+        node = self.plan.nodes[element_id]
+        if node.inner is not None and scope != self.key:
+            around = self.live.get(scope)
+            if around is not None and around.element_id == element_id:
+                return node.inner
+        return node
+
+    def node_of(self, element: ElementInstance) -> Node:
+        """Return the node of a live element."""
+        return self.node(element.element_id, element.scope)
 
     # --- tokens ----------------------------------------------------------------------------
 

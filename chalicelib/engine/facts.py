@@ -17,6 +17,7 @@ from typing import NamedTuple
 from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
     Command,
+    Correlate,
     CreateInstance,
     DeleteVariable,
     FireTimer,
@@ -114,6 +115,19 @@ class TimerCancelled(NamedTuple):
     timer: Timer
 
 
+class MessageCorrelated(NamedTuple):
+    """A message met who waited for it, or started an instance."""
+
+    name: str
+
+
+class MessageNotCorrelated(NamedTuple):
+    """A message was lost, and why; no turn tells that."""
+
+    name: str
+    reason: str
+
+
 class InstanceModified(NamedTuple):
     """A caller set variables of an instance, or moved its tokens."""
 
@@ -156,6 +170,8 @@ Fact = (
     | TimerScheduled
     | TimerFired
     | TimerCancelled
+    | MessageCorrelated
+    | MessageNotCorrelated
     | InstanceModified
     | VariableDeleted
     | Moved
@@ -197,6 +213,8 @@ def _of_root(turn: Turn, command: Command) -> Iterator[Fact]:
             yield InstanceModified(root)
         case DeleteVariable():
             yield VariableDeleted(root)
+        case Correlate(name=name, broadcast=None) | CreateInstance(message=str() as name):
+            yield MessageCorrelated(name)
 
 
 def _of_record(turn: Turn, old: Record | None, new: Record) -> Iterator[Fact]:

@@ -14,16 +14,27 @@ leave, join and end.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import assert_never
+from typing import Any
 
 from chalicelib.bpmn.model import Process
-from chalicelib.engine import failures, incidents, instances, jobs, modification, moves, timers
+from chalicelib.engine import (
+    failures,
+    incidents,
+    instances,
+    jobs,
+    modification,
+    moves,
+    subscriptions,
+    timers,
+)
 from chalicelib.engine.commands import (
     CancelInstance,
     Command,
     CompleteJob,
     Continue,
+    Correlate,
     CreateInstance,
     DeleteVariable,
     FailJob,
@@ -56,13 +67,14 @@ def handle(
         decided again on what it makes. A cancel does not wait for the agenda.
     Raises: Rejected if the caller is wrong, Missing, OutOfKeys.
     """
-    given = Given(now, keys, limits)
     if instance is None:
         assert isinstance(command, CreateInstance)
+        given = Given(now, keys, limits, command.holders)
         root = instances.new_root(process, command, now, keys)
         draft = Draft(plan_of(process), root, None, given)
         instances.start(draft, command)
     else:
+        given = Given(now, keys, limits, instance.holders)
         draft = Draft(plan_of(process), instance.root, instance, given)
         if not isinstance(command, CancelInstance):
             moves.run(draft)
@@ -75,25 +87,23 @@ def handle(
 
 def decide(draft: Draft, command: Command) -> None:
     """Do what a command asks of an instance that exists. Raises: Rejected, Missing, OutOfKeys."""
-    assert not isinstance(command, CreateInstance), f"instance {draft.key} exists already"
-    match command:
-        case CompleteJob():
-            jobs.complete_job(draft, command)
-        case FailJob():
-            failures.fail_job(draft, command)
-        case FireTimer():
-            timers.fire(draft, command)
-        case CancelInstance():
-            instances.cancel(draft)
-        case SetVariables():
-            instances.set_variables(draft, command)
-        case DeleteVariable():
-            instances.delete_variable(draft, command)
-        case ModifyInstance():
-            modification.modify(draft, command)
-        case ResolveIncident():
-            incidents.resolve(draft, command)
-        case Continue():
-            pass  # the agenda was all there is to it
-        case _:
-            assert_never(command)
+    DECISIONS[type(command)](draft, command)
+
+
+def _nothing(draft: Draft, command: Continue) -> None:
+    """The agenda was all there is to it."""
+
+
+# What each command does; a test compares the keys with `Command`.
+DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
+    CompleteJob: jobs.complete_job,
+    FailJob: failures.fail_job,
+    FireTimer: timers.fire,
+    Correlate: subscriptions.correlate,
+    CancelInstance: instances.cancel,
+    SetVariables: instances.set_variables,
+    DeleteVariable: instances.delete_variable,
+    ModifyInstance: modification.modify,
+    ResolveIncident: incidents.resolve,
+    Continue: _nothing,
+}

@@ -13,10 +13,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
 from chalicelib.bpmn.model import Kind, Process
-from chalicelib.engine import jobs, lifecycle, moves, retries, timers, tokens, variables
+from chalicelib.engine import (
+    catching,
+    jobs,
+    lifecycle,
+    moves,
+    retries,
+    tokens,
+    variables,
+    waits,
+)
 from chalicelib.engine.commands import (
     Command,
     CompleteJob,
+    Correlate,
     FailJob,
     FireTimer,
     ResolveIncident,
@@ -33,6 +43,7 @@ from chalicelib.engine.state import (
     JobState,
     RecordKey,
     Stage,
+    Subscription,
     Timer,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
@@ -102,7 +113,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         raise Rejected(
             Reason.INVALID_STATE, f"job {incident.job_key} of incident {incident.key} does not wait"
         )
-    node = draft.plan.nodes[job.element_id]
+    node = draft.node(job.element_id, job.scope)
     try:
         seen = variables.seen_inside(draft, node, job.scope)
         left, retry_at = _retries(draft, node, job, seen, command)
@@ -152,7 +163,7 @@ def _retries(
 
 def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None:
     """Let an element go on at the stage where it stopped."""
-    node = draft.plan.nodes[element.element_id]
+    node = draft.node_of(element)
     match incident.stage:
         case Stage.WORKING if incident.is_unarmed:
             _arm_again(draft, node, element)
@@ -183,14 +194,21 @@ def _ring_again(draft: Draft, element: ElementInstance) -> None:
 
 
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
-    """Arm the boundary timers with the variables of now and the inputs of the element."""
+    """Arm the boundary events with the variables of now and the inputs of the element."""
     seen = variables.visible(draft, element.scope)
-    if node.kind is Kind.SUB_PROCESS:
+    if tokens.holds_tokens(node):
         inside = variables.visible(draft, element.key)
+    elif node.kind is Kind.RECEIVE_TASK:
+        try:
+            inside = variables.inputs_of(draft, node, element.scope)
+        except Stuck as stuck:
+            stuck.stage = Stage.ARMING
+            stop(draft, element, stuck)
+            return
     else:
         job = None if element.job is None else draft.find(Job, element.job)
         inside = {} if job is None else variables.local_of(node, job.inputs)
-    timers.arm_boundary(draft, node, element, {**seen, **inside})
+    waits.arm_boundary(draft, node, element, {**seen, **inside})
 
 
 def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
@@ -201,10 +219,10 @@ def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementI
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:
         jobs.finish(draft, job, element)
-    elif node.kind is Kind.SUB_PROCESS:
-        tokens.complete_subprocess(draft, node, element)
-    elif node.kind is Kind.INTERMEDIATE_CATCH_EVENT:
-        tokens.complete(draft, node, element.scope, element.key, {}, {})
+    elif tokens.holds_tokens(node):
+        tokens.complete_inside(draft, node, element)
+    elif node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
+        catching.complete_again(draft, node, element)
     else:
         moves.enter_again(draft, node, element)
 
@@ -260,12 +278,14 @@ def _stop_move(draft: Draft, stuck: Stuck) -> None:
 
 def _element_of(draft: Draft, command: Command) -> ElementInstance | None:
     """Return the live element that a command is about."""
-    record: Job | Timer | None = None
+    record: Job | Timer | Subscription | None = None
     match command:
         case CompleteJob() | FailJob():
             record = draft.find(Job, command.job_key)
         case FireTimer():
             record = draft.find(Timer, command.timer_key)
+        case Correlate():
+            record = draft.find(Subscription, command.subscription_key)
         case _:
             pass
     return None if record is None else draft.live.get(record.element_key)

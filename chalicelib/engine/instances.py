@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from chalicelib.bpmn.model import Kind, Process
-from chalicelib.engine import lifecycle, modification, tokens
-from chalicelib.engine.commands import CreateInstance, DeleteVariable, SetVariables
+from chalicelib.bpmn.model import SCOPES, Process
+from chalicelib.engine import catching, lifecycle, modification, tokens
+from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
 from chalicelib.engine.state import InstanceState, Move, Purge, Root
@@ -39,6 +39,11 @@ def start(draft: Draft, command: CreateInstance) -> None:
     if command.starting_elements:
         modification.start_at(draft, command)
         return
+    if command.caught_at is not None:
+        draft.open_scope(draft.key, {})
+        caught = catching.keep(draft, command.variables)
+        draft.agenda.append(Move(command.caught_at, draft.key, None, key=caught))
+        return
     process = draft.plan.process
     if process.start is None:
         raise Rejected(
@@ -48,7 +53,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
     draft.agenda.append(Move(process.start, draft.key, None))
 
 
-def cancel(draft: Draft) -> None:
+def cancel(draft: Draft, command: CancelInstance) -> None:
     """End the instance and all that is open in it, whatever is on the agenda.
 
     Raises: Rejected(INVALID_STATE) if it ended, or is being ended, already.
@@ -94,6 +99,6 @@ def _scope(draft: Draft, key: int | None) -> int:
     if key is None or key == draft.key:
         return draft.key
     element = draft.live.get(key)
-    if element is None or draft.plan.nodes[element.element_id].kind is not Kind.SUB_PROCESS:
+    if element is None or draft.plan.nodes[element.element_id].kind not in SCOPES:
         raise lifecycle.no_such("process instance", key)
     return key

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import lifecycle, retries, timers, tokens, variables
+from chalicelib.engine import lifecycle, retries, tokens, variables, waits
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Ring
@@ -55,7 +55,7 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
     ring(draft, job, is_new=True)
     element = ElementInstance(key, node.id, scope, draft.now, job=job.key)
     draft.live[key] = element
-    timers.arm_boundary(draft, node, element, seen)
+    waits.arm_boundary(draft, node, element, seen)
 
 
 def ring(draft: Draft, job: Job, *, is_new: bool = False) -> None:
@@ -86,7 +86,7 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
 
 def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
     """Map the outputs of a completed job and leave its element; what fails is an incident."""
-    node = draft.plan.nodes[job.element_id]
+    node = draft.node(job.element_id, job.scope)
     produced = job.outputs or {}
     local = variables.local_of(node, job.inputs)
     try:

@@ -77,6 +77,10 @@ def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> i
     scope = draft.key
     for element_id in reversed(way):
         place = (element_id, scope)
+        if draft.plan.nodes[element_id].is_body:
+            raise _refusal(
+                f"element {node.id}: expected an element outside of {element_id}, which repeats"
+            )
         live = [e.key for e in draft.live.values() if (e.element_id, e.scope) == place]
         live = [key for key in live if key not in doomed]
         if home in live:

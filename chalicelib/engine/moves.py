@@ -28,18 +28,18 @@ def run(draft: Draft) -> None:
     while draft.moves < moves_max:
         if draft.purges and not tokens.run_purges(draft):
             return
-        if not draft.agenda:
-            if joins.judge(draft):
-                continue
-            return
-        move = draft.agenda[-1]
-        if (move.position or draft.element_count > halts_from) and is_halted(draft):
+        move = draft.agenda[-1] if draft.agenda else None
+        if move is None or (
+            (move.position or draft.element_count > halts_from) and is_halted(draft)
+        ):
             if joins.judge(draft):
                 continue
             return
         node = nodes[move.element_id]
         if move.position:
             node = nodes[node.outgoing[move.position].target]
+        elif node.inner is not None:
+            node = draft.node(node.id, move.scope)
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return
         draft.moves += 1

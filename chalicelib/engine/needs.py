@@ -14,6 +14,7 @@ from chalicelib.engine.commands import (
     Command,
     CompleteJob,
     Continue,
+    Correlate,
     CreateInstance,
     DeleteVariable,
     FailJob,
@@ -29,6 +30,7 @@ from chalicelib.engine.state import (
     Job,
     RecordKey,
     Root,
+    Subscription,
     Timer,
     Variables,
 )
@@ -46,6 +48,8 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Job, command.job_key)
         case FireTimer():
             yield RecordKey(Timer, command.timer_key)
+        case Correlate():
+            yield RecordKey(Subscription, command.subscription_key)
         case ResolveIncident():
             yield RecordKey(Incident, command.incident_key)
         case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
@@ -85,6 +89,8 @@ def _element_of(command: Command, root: Root) -> ElementInstance | None:
             return next((e for e in root.live.values() if e.job == key), None)
         case FireTimer(timer_key=key):
             return next((e for e in root.live.values() if key in e.timers), None)
+        case Correlate(subscription_key=key):
+            return next((e for e in root.live.values() if key in e.subscriptions), None)
         case ResolveIncident(incident_key=key):
             return next((e for e in root.live.values() if e.incident == key), None)
         case _:
@@ -101,7 +107,7 @@ def _outwards(scope: int, root: Root) -> Iterator[RecordKey]:
 
 
 def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
-    if element.tokens:
+    if element.tokens or element.incident is not None:
         yield RecordKey(Variables, element.key)
     if element.job is not None:
         yield RecordKey(Job, element.job)
@@ -109,3 +115,5 @@ def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
         yield RecordKey(Incident, element.incident)
     for timer in element.timers:
         yield RecordKey(Timer, timer)
+    for subscription in element.subscriptions:
+        yield RecordKey(Subscription, subscription)

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
     Element,
+    EventName,
     EventType,
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     SequenceFlow,
     TimerDefinition,
 )
-from chalicelib.engine import tokens
+from chalicelib.engine import loops, tokens
+from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
@@ -31,12 +34,14 @@ if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
 PLANS_MAX = 256  # processes kept compiled in one container
+WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 PASSED = frozenset(
     (
         *(Kind.START_EVENT, Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT),
         *(Kind.TASK, Kind.MANUAL_TASK),
     )
 )
+THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
@@ -80,6 +85,23 @@ class TimerPlan:
     compute: Compute
 
 
+@dataclass(frozen=True, slots=True)
+class NamePlan:
+    """What computes the name of a message or signal, and the key of a message that has one."""
+
+    name: Compute
+    correlation_key: Compute | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """How often an activity is done: while the condition holds, and at most so often."""
+
+    condition: Compute | None
+    maximum: int | None
+    test_before: bool
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -89,7 +111,9 @@ class Node:
         `all_arrived` the bits of them all, and `reach` those by which a token can still come, by
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
-        entering it may write.
+        entering it may write; `waits` the events that it waits for, its own or those behind an
+        event-based gateway. An activity that repeats `is_body` of its rounds, each of which is
+        the `inner` node: the activity itself, with no flows and no boundary events.
     """
 
     id: str
@@ -111,10 +135,15 @@ class Node:
     script: Compute | None
     result_variable: str
     timer: TimerPlan | None
+    event_name: NamePlan | None
     actions: int
-    boundary_timers: tuple[Node, ...] = ()
-    boundary_errors: tuple[Node, ...] = ()
+    boundary_throws: tuple[Node, ...] = ()
+    waits: tuple[Node, ...] = ()
+    boundary_waits: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
+    loop: LoopPlan | None = None
+    inner: Node | None = None
+    is_body: bool = False
     link_target: str = ""
 
 
@@ -122,12 +151,14 @@ class Node:
 class Plan:
     """A process, ready to run.
 
-    Shapes: `judged` are the joins of which it has to be found out whether more tokens will come.
+    Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
+        `triggers` the start events of event subprocesses, by the id of the scope they stand in.
     """
 
     process: Process
     nodes: Mapping[str, Node]
     judged: frozenset[str]
+    triggers: Mapping[str, tuple[Node, ...]]
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -149,12 +180,55 @@ def make_plan(process: Process) -> Plan:
     nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
     for node in nodes.values():
         attached = [nodes[id_] for id_ in node.element.boundary_events]
-        node.boundary_timers = tuple(n for n in attached if n.element.event_type is EventType.TIMER)
-        node.boundary_errors = tuple(n for n in attached if n.element.event_type is EventType.ERROR)
-        node.actions += len(node.boundary_timers)
+        node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
+        node.boundary_waits = tuple(n for n in attached if n.element.event_type in WAITED)
+        if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
+            node.waits = (node,)
+        elif node.kind is Kind.EVENT_BASED_GATEWAY:
+            node.waits = tuple(nodes[flow.target] for flow in node.outgoing)
+        node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
+    for node in nodes.values():
+        if node.element.loop is not None:
+            _repeat(node, node.element.loop)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
-    return Plan(process, nodes, judged, min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)))
+    return Plan(
+        process,
+        nodes,
+        judged,
+        _triggers(nodes),
+        min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)),
+    )
+
+
+def _repeat(node: Node, loop: Loop) -> None:
+    """Make of an activity the body of its rounds."""
+    node.inner = replace(
+        node,
+        outgoing=(),
+        only=None,
+        default=None,
+        has_conditions=False,
+        boundary_waits=(),
+        boundary_throws=(),
+    )
+    condition = None if loop.condition is None else compile_value(loop.condition)
+    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
+    node.is_body, node.enter = True, loops.enter
+    node.inputs = node.outputs = ()
+    node.job = node.script = None
+    node.waits = ()
+
+
+def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
+    """Return the start events of event subprocesses by the scope that these stand in."""
+    triggers: dict[str, tuple[Node, ...]] = {}
+    for node in nodes.values():
+        element = node.element
+        if element.triggered_by_event and element.start is not None:
+            start = nodes[element.start]
+            triggers[element.scope] = (*triggers.get(element.scope, ()), start)
+    return triggers
 
 
 def _resolve_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
@@ -196,6 +270,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
         timer=None if element.timer is None else _timer(element.timer),
+        event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
     )
 
@@ -207,9 +282,14 @@ def _passes(element: Element) -> bool:
 
 
 def _actions(element: Element) -> int:
-    """Return how many records entering an element may write, its boundary timers aside."""
+    """Return how many records entering an element may write, what it waits for aside."""
     variables_and_incident = 2
-    return variables_and_incident + 2 * (element.job is not None) + (element.timer is not None)
+    return variables_and_incident + 2 * (element.job is not None)
+
+
+def _records_of(event: Node) -> int:
+    """Return how many records it takes to wait for an event: a timer, or a subscription twice."""
+    return 1 if event.timer is not None else SUBSCRIPTION_ACTIONS
 
 
 def _flow(flow: SequenceFlow) -> Flow:
@@ -232,6 +312,11 @@ def _job(job: JobDefinition) -> JobPlan:
         None if job.assignee is None else compile_value(job.assignee),
         job.headers,
     )
+
+
+def _event_name(name: EventName) -> NamePlan:
+    key = name.correlation_key
+    return NamePlan(compile_value(name.name), None if key is None else compile_value(key))
 
 
 def _timer(timer: TimerDefinition) -> TimerPlan:

@@ -23,15 +23,27 @@ class Rules:
 
     sees_snapshot: bool
     outputs_leave: bool
+    keys_are_unique: bool  # one subscription at most waits for a message's name and key
+    keys_are_texts: bool  # a correlation key has to be a text, else it may be a number
     default_retries: int | None  # None: the setting jobs.defaultRetries
     caps_retries: bool  # at the setting jobs.maxRetries
 
 
 RULES: Mapping[Profile, Rules] = {
     Profile.ZENBPM: Rules(
-        sees_snapshot=True, outputs_leave=False, default_retries=None, caps_retries=True
+        sees_snapshot=True,
+        outputs_leave=False,
+        keys_are_unique=True,
+        keys_are_texts=True,
+        default_retries=None,
+        caps_retries=True,
     ),
     Profile.PRIOSTACK: Rules(
-        sees_snapshot=False, outputs_leave=True, default_retries=3, caps_retries=False
+        sees_snapshot=False,
+        outputs_leave=True,
+        keys_are_unique=False,
+        keys_are_texts=False,
+        default_retries=3,
+        caps_retries=False,
     ),
 }

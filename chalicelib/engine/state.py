@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from chalicelib.bpmn.model import EventType
 from chalicelib.json_text import JsonObject
 from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
 
@@ -53,7 +54,8 @@ class ElementInstance(NamedTuple):
 
     Shapes: `scope` is the key of the element instance that owns the variables it sees (the
         instance's own key at the top); `tokens` counts, for a subprocess, what is live inside;
-        `job`, `timers` and `incident` are the keys of the records that are open on it.
+        `job`, `timers`, `incident` and `subscriptions` are the keys of the records that are open
+        on it.
     """
 
     key: int
@@ -64,6 +66,7 @@ class ElementInstance(NamedTuple):
     job: int | None = None
     timers: tuple[int, ...] = ()
     incident: int | None = None
+    subscriptions: tuple[int, ...] = ()
 
     @property
     def is_stuck(self) -> bool:
@@ -104,7 +107,8 @@ class Purge(NamedTuple):
     """A scope whose inside is being ended, over as many turns as that needs.
 
     Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
-        completion: the boundary event that interrupted it. What an operator withdraws, be it a
+        completion: the boundary event that interrupted it, or, if it leads into the scope itself,
+        the event subprocess that did. What an operator withdraws, be it a
         scope or an element with nothing inside, ends with its token and nothing follows.
     """
 
@@ -222,6 +226,34 @@ class Timer:
 
 
 @dataclass(frozen=True, slots=True)
+class Subscription:
+    """An event that waits for a message or a signal of a name.
+
+    Shapes: `element_id` is the event or receive task, `element_key` the element instance it is
+        open on; a message has a `correlation_key`, a signal none; of those that are `is_unique`
+        only one may wait for a name and key; what was broadcast as `after` is over for it.
+    """
+
+    key: int
+    instance_key: int
+    element_id: str
+    element_key: int
+    kind: EventType
+    name: str
+    created_at: datetime
+    correlation_key: str | None = None
+    is_unique: bool = False
+    after: str | None = None
+
+
+class Waited(NamedTuple):
+    """A message that somebody may wait for: its name and correlation key."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """An instance waits for an operator here.
 
@@ -259,7 +291,7 @@ class Failure:
     delivery_token: int | None = None
 
 
-Record = Variables | Job | Timer | Incident | Failure
+Record = Variables | Job | Timer | Subscription | Incident | Failure
 
 
 class RecordKey(NamedTuple):
@@ -283,12 +315,14 @@ class Instance:
     """A process instance as read: its root and those of its records that were asked for.
 
     Shapes: `absent` names records that were looked for and do not exist, so that the engine
-        can tell "not there" from "not read yet" (`Missing`).
+        can tell "not there" from "not read yet" (`Missing`); `holders` says so of the messages
+        that were asked for which subscription waits for them alone, 0 for none.
     """
 
     root: Root
     records: Mapping[RecordKey, Record] = field(default_factory=dict)
     absent: frozenset[RecordKey] = frozenset()
+    holders: Mapping[Waited, int] = field(default_factory=dict)
 
     @property
     def key(self) -> int:

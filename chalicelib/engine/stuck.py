@@ -16,6 +16,7 @@ class ErrorType(StrEnum):
     EXTRACT_VALUE_ERROR = "EXTRACT_VALUE_ERROR"  # an expression gave what its place cannot take
     IO_MAPPING_ERROR = "IO_MAPPING_ERROR"
     JOB_NO_RETRIES = "JOB_NO_RETRIES"
+    NAME_TAKEN = "NAME_TAKEN"  # another waits for the same message, where only one may
     UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
     EXECUTION_LIMIT = "EXECUTION_LIMIT"  # more elements than maxElementExecutionCount
     SIZE_LIMIT = "SIZE_LIMIT"  # what follows would pass a bound of a turn or an item
@@ -37,7 +38,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
     Shapes: `job` is the job that raised it.
     """
     waiting = draft.live.get(element.key) or element._replace(
-        tokens=0, job=None, timers=(), incident=None
+        tokens=0, job=None, timers=(), incident=None, subscriptions=()
     )
     earlier = None if waiting.incident is None else close_incident(draft, waiting.incident)
     incident = Incident(

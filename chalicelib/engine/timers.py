@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from chalicelib.bpmn.durations import InvalidTime
 from chalicelib.bpmn.model import Kind
 from chalicelib.bpmn.timers import Firing, first_firing, next_firing
-from chalicelib.engine import tokens
+from chalicelib.engine import catching
 from chalicelib.engine.commands import FireTimer
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.expressions import extract_text
-from chalicelib.engine.state import ElementInstance, Move, Stage, Timer
-from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.engine.state import ElementInstance, Timer
+from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Armed, Disarmed
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -41,12 +41,6 @@ def plan(draft: Draft, node: Node, seen: JsonObject) -> Planned | None:
     except InvalidTime as error:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"timer of {node.id}: {error}") from error
     return None if firing is None else (node, text, firing)
-
-
-def arm(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> Timer | None:
-    """Set the timer of an event on a live element. Raises: Stuck."""
-    planned = plan(draft, node, seen)
-    return None if planned is None else set_timer(draft, element.key, *planned)
 
 
 def set_timer(draft: Draft, element_key: int, node: Node, text: str, firing: Firing) -> Timer:
@@ -70,21 +64,6 @@ def set_timer(draft: Draft, element_key: int, node: Node, text: str, firing: Fir
     return timer
 
 
-def arm_boundary(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> None:
-    """Arm all boundary timers of a live activity, or none: then an incident says why and the
-    activity waits meanwhile (zenbpm.md 4.3)."""
-    if not node.boundary_timers:
-        return
-    try:
-        planned = [plan(draft, event, seen) for event in node.boundary_timers]
-    except Stuck as stuck:
-        stuck.stage = Stage.ARMING
-        stop(draft, element, stuck)
-        return
-    timers = [set_timer(draft, element.key, *p) for p in planned if p is not None]
-    draft.live[element.key] = element._replace(timers=tuple(timer.key for timer in timers))
-
-
 def fire(draft: Draft, command: FireTimer) -> None:
     """Let a timer fire. One that is gone, or is for another second, has fired already.
 
@@ -98,23 +77,9 @@ def fire(draft: Draft, command: FireTimer) -> None:
     element = draft.live[timer.element_key]
     node = draft.plan.nodes[timer.element_id]
     draft.history.append(Disarmed(timer.key, fired=True))
-    if node.kind is not Kind.BOUNDARY_EVENT:
-        _complete_catch(draft, node, element)
-        return
-    move = Move(node.id, element.scope, None)
-    if node.element.cancel_activity:
-        tokens.interrupt(draft, element, move)
-    else:
+    if node.kind is Kind.BOUNDARY_EVENT and not node.element.cancel_activity:
         _fire_beside(draft, node, element, timer)
-        draft.count(element.scope, 1)
-        draft.agenda.append(move)
-
-
-def _complete_catch(draft: Draft, node: Node, element: ElementInstance) -> None:
-    try:
-        tokens.complete(draft, node, element.scope, element.key, {}, {})
-    except Stuck as stuck:
-        stop(draft, element, stuck)
+    catching.happen(draft, node, draft.live[element.key], {})
 
 
 def _fire_beside(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:

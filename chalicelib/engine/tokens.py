@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import Kind
-from chalicelib.engine import variables
-from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, Draft
+from chalicelib.bpmn.model import SCOPES, Kind
+from chalicelib.engine import loops, variables
+from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.expressions import extract, show
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import ACTIONS_MAX
@@ -30,17 +30,19 @@ from chalicelib.engine.state import (
     Purge,
     RecordKey,
     Stage,
+    Subscription,
     Timer,
     Variables,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
-from chalicelib.engine.turn import Disarmed, Left, Terminated
+from chalicelib.engine.turn import Disarmed, Left, Terminated, Unsubscribed
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
-OWNERS = frozenset((Kind.SUB_PROCESS, Kind.BOUNDARY_EVENT))
+OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
+CATCHERS = frozenset((Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK))
 
 # --- on and out ----------------------------------------------------------------------------
 
@@ -165,6 +167,9 @@ def close(draft: Draft, key: int) -> None:
     for timer in element.timers:
         draft.drop(Timer, timer)
         draft.history.append(Disarmed(timer, fired=False))
+    for subscription in element.subscriptions:
+        draft.drop(Subscription, subscription)
+        draft.history.append(Unsubscribed(subscription, came=False))
     if element.incident is not None:
         close_incident(draft, element.incident)
     if owns_variables(draft, element):
@@ -189,11 +194,18 @@ def complete_scope(draft: Draft, scope: int) -> None:
         draft.ended_at = draft.now
         return
     element = draft.live[scope]
-    node = draft.plan.nodes[element.element_id]
     try:
-        complete_subprocess(draft, node, element)
+        complete_inside(draft, draft.node_of(element), element)
     except Stuck as stuck:
         stop(draft, element, stuck)
+
+
+def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Go on with an element that has nothing left inside. Raises: Stuck."""
+    if node.loop is not None:
+        loops.next_round(draft, node, element)
+    else:
+        complete_subprocess(draft, node, element)
 
 
 def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> None:
@@ -215,13 +227,20 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
 
 
 def owns_variables(draft: Draft, element: ElementInstance) -> bool:
-    """Say whether variables may be kept under the element's key: of a scope, or what it caught."""
-    return draft.plan.nodes[element.element_id].kind in OWNERS
+    """Say whether variables may be kept under the element's key: of a scope, or what it caught.
+
+    What waits for an event keeps what came only while an incident stops it.
+    """
+    node = draft.node_of(element)
+    if node.is_body or node.kind in OWNERS:
+        return True
+    return element.incident is not None and node.kind in CATCHERS
 
 
 def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     """Return the keys of the records that are open on a live element."""
     keys = [RecordKey(Timer, key) for key in element.timers]
+    keys += [RecordKey(Subscription, key) for key in element.subscriptions]
     if element.job is not None:
         keys.append(RecordKey(Job, element.job))
     if element.incident is not None:
@@ -231,9 +250,14 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     return keys
 
 
+def holds_tokens(node: Node) -> bool:
+    """Say whether an element is a scope: there may be tokens inside."""
+    return node.is_body or node.kind in SCOPES
+
+
 def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
     """End a live element and all that is inside, then let the token go on at the catcher."""
-    if draft.plan.nodes[element.element_id].kind is Kind.SUB_PROCESS:
+    if holds_tokens(draft.node_of(element)):
         start_purge(draft, Purge(element.key, catcher))
     else:
         terminate(draft, element)
@@ -262,6 +286,9 @@ def run_purges(draft: Draft) -> bool:
         draft.counts[purge.scope] = 0
         if purge.catcher is None:
             complete_scope(draft, purge.scope)
+        elif purge.catcher.scope == purge.scope:
+            draft.counts[purge.scope] = 1
+            draft.agenda.append(purge.catcher)
         else:
             terminate(draft, draft.live[purge.scope])
             draft.agenda.append(purge.catcher)
@@ -288,7 +315,9 @@ def withdraw(draft: Draft, key: int) -> bool:
 
 def _weight(draft: Draft, element: ElementInstance) -> int:
     """Return how many records the end of an element writes."""
-    return len(records_of(draft, element)) + (JOB_ACTIONS - 1) * (element.job is not None)
+    twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
+    twice += (JOB_ACTIONS - 1) * (element.job is not None)
+    return len(records_of(draft, element)) + twice
 
 
 def _end_inside(draft: Draft, scope: int) -> bool:

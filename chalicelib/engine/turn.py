@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.guards import Guard
-from chalicelib.engine.state import Instance, RecordKey
+from chalicelib.engine.state import Instance, RecordKey, Waited
 from chalicelib.json_text import JsonObject
 
 
@@ -69,7 +69,29 @@ class Disarmed(NamedTuple):
     fired: bool
 
 
-HistoryEvent = Entered | Left | Terminated | Taken | Changed | Armed | Disarmed
+class Subscribed(NamedTuple):
+    """History: an event began to wait for a message or a signal, on behalf of `element_key`.
+
+    Shapes: `correlation_key` is None for a signal.
+    """
+
+    key: int
+    element_id: str
+    element_key: int
+    name: str
+    correlation_key: str | None
+
+
+class Unsubscribed(NamedTuple):
+    """History: what an event waited for came, or it was withdrawn with what it waited on."""
+
+    key: int
+    came: bool
+
+
+HistoryEvent = (
+    Entered | Left | Terminated | Taken | Changed | Armed | Disarmed | Subscribed | Unsubscribed
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +124,13 @@ class Turn:
 
 
 class Missing(Exception):
-    """The decision needs records that were not read; read them and decide again."""
+    """The decision needs records that were not read; read them and decide again.
 
-    def __init__(self, keys: frozenset[RecordKey]) -> None:
-        super().__init__(f"records not read: {sorted((k.type.__name__, k.key) for k in keys)}")
+    Shapes: `waited` are the messages of which it must be known who waits for them.
+    """
+
+    def __init__(self, keys: frozenset[RecordKey], waited: frozenset[Waited] = frozenset()) -> None:
+        names = sorted((k.type.__name__, k.key) for k in keys)
+        super().__init__(f"not read: {names}, {sorted(waited)}")
         self.keys = keys
+        self.waited = waited

@@ -35,7 +35,9 @@ def chain(draft: Draft, scope: int) -> list[int]:
 def visible(draft: Draft, scope: int) -> JsonObject:
     """Return the variables that can be seen in a scope; the caller does not change them."""
     if scope == draft.key or draft.rules.sees_snapshot:
-        return draft.values(scope)
+        own = draft.values(scope)
+        outer = _passes_on(draft, scope)
+        return own if outer is None else {**visible(draft, outer), **own}
     seen: JsonObject = {}
     for outer in reversed(chain(draft, scope)):
         seen.update(draft.values(outer))
@@ -45,13 +47,27 @@ def visible(draft: Draft, scope: int) -> JsonObject:
 def merge(draft: Draft, scope: int, values: JsonObject) -> None:
     """Set variables where they belong: in the nearest scope that has the name, else at the top."""
     if scope == draft.key or draft.rules.sees_snapshot:
-        draft.assign(scope, values)
+        outer = _passes_on(draft, scope)
+        if outer is None:
+            draft.assign(scope, values)
+            return
+        own = draft.values(scope)
+        draft.assign(scope, {name: value for name, value in values.items() if name in own})
+        merge(draft, outer, {name: value for name, value in values.items() if name not in own})
         return
     scopes = chain(draft, scope)
     for owner in scopes:
         here = {n: v for n, v in values.items() if owner == draft.key or n in draft.values(owner)}
         draft.assign(owner, here)
         values = {name: value for name, value in values.items() if name not in here}
+
+
+def _passes_on(draft: Draft, scope: int) -> int | None:
+    """Return the scope around one that is looked through in every profile: a body."""
+    if scope == draft.key:
+        return None
+    element = draft.live[scope]
+    return element.scope if draft.node_of(element).is_body else None
 
 
 def inputs_of(draft: Draft, node: Node, scope: int) -> JsonObject:

@@ -19,6 +19,7 @@ from chalicelib.engine.commands import (
     Command,
     CompleteJob,
     Continue,
+    Correlate,
     CreateInstance,
     FailJob,
     FireTimer,
@@ -151,6 +152,8 @@ def _no_such(command: Command, key: int) -> Rejected:
             return lifecycle.no_such("job", job)
         case FireTimer(timer_key=timer):
             return lifecycle.no_such("timer", timer)
+        case Correlate(subscription_key=subscription):
+            return lifecycle.no_such("subscription", subscription)
         case ResolveIncident(incident_key=incident):
             return lifecycle.no_such("incident", incident)
         case _:

@@ -8,7 +8,7 @@ still too large is either the caller's own payload (refused, nothing changes) or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.model import Process
@@ -16,6 +16,7 @@ from chalicelib.delivery.promise import measure
 from chalicelib.engine.commands import (
     Command,
     CompleteJob,
+    Correlate,
     CreateInstance,
     FailJob,
     ModifyInstance,
@@ -27,17 +28,26 @@ from chalicelib.engine.handle import handle
 from chalicelib.engine.incidents import limit_turn
 from chalicelib.engine.keys import Keys, OutOfKeys
 from chalicelib.engine.limits import Limits
-from chalicelib.engine.state import Instance
+from chalicelib.engine.state import Instance, Waited
 from chalicelib.engine.turn import Missing, Turn
 from chalicelib.errors import Rejected, TooLarge
 from chalicelib.ports import Ports
-from chalicelib.store import blocks, instances
+from chalicelib.store import blocks, instances, subscriptions
 
 ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
 FEWER_MOVES = (16, 1, 0)  # how many a turn makes that would else be too large
 
 # Commands with a caller's data.
-Payload = CreateInstance | CompleteJob | FailJob | ModifyInstance | ResolveIncident | SetVariables
+Payload = (
+    CreateInstance
+    | CompleteJob
+    | Correlate
+    | FailJob
+    | ModifyInstance
+    | ResolveIncident
+    | SetVariables
+)
+Make = Callable[[Instance | None, Keys, Mapping[Waited, int]], Turn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ def limited(
     """
     message, limits = refusal.message, ports.settings.limits
 
-    def stop(instance: Instance | None, keys: Keys) -> Turn:
+    def stop(instance: Instance | None, keys: Keys, _: Mapping[Waited, int]) -> Turn:
         assert instance is not None
         given = Given(ports.clock.now(), keys, limits)
         return limit_turn(process, instance, command, message, given)
@@ -93,9 +103,18 @@ def _fitting(ports: Ports, process: Process, instance: Instance | None, command:
     refusal: TooLarge | None = None
     for limits in _limits(ports.settings.limits, instance):
 
-        def made(known: Instance | None, keys: Keys, limits: Limits = limits) -> Turn:
-            now = ports.clock.now()
-            return handle(process, known, command, now=now, keys=keys, limits=limits)
+        def made(
+            known: Instance | None,
+            keys: Keys,
+            holders: Mapping[Waited, int],
+            limits: Limits = limits,
+        ) -> Turn:
+            now, asked = ports.clock.now(), command
+            if known is not None:
+                known = replace(known, holders=holders) if holders else known
+            elif isinstance(command, CreateInstance):
+                asked = replace(command, holders=holders) if holders else command
+            return handle(process, known, asked, now=now, keys=keys, limits=limits)
 
         turn = _made(ports, instance, made)
         try:
@@ -119,21 +138,23 @@ def _limits(limits: Limits, instance: Instance | None) -> Iterator[Limits]:
             yield replace(limits, moves_max=moves_max)
 
 
-def _made(
-    ports: Ports, instance: Instance | None, make: Callable[[Instance | None, Keys], Turn]
-) -> Turn:
+def _made(ports: Ports, instance: Instance | None, make: Make) -> Turn:
     """Let the engine make a turn, with all that it asks for."""
     if instance is None:
         block, next_offset = blocks.take(ports.table), 1
     else:
         block, next_offset = instance.root.blocks[-1], instance.root.next_offset
     spare: list[int] = []
+    holders: dict[Waited, int] = {}
     for _ in range(ASKS_MAX):
         try:
-            turn = make(instance, Keys(block, next_offset, list(spare)))
+            turn = make(instance, Keys(block, next_offset, list(spare)), holders)
         except Missing as missing:
-            assert instance is not None
-            instance = instances.read_more(ports.table, instance, missing.keys)
+            if missing.waited:
+                holders |= subscriptions.holders(ports.table, missing.waited)
+            if missing.keys:
+                assert instance is not None
+                instance = instances.read_more(ports.table, instance, missing.keys)
         except OutOfKeys:
             spare.append(blocks.take(ports.table))
         else:

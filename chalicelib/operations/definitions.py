@@ -8,15 +8,16 @@ from typing import Any
 
 from chalicelib import bpmn
 from chalicelib.bpmn.fingerprint import fingerprint
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import EventType, Process
 from chalicelib.delivery.bells import BPMN
 from chalicelib.delivery.promise import ensure_queue, job_queue
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions
+from chalicelib.store import definitions, subscriptions
 from chalicelib.store.definitions import Definition, DefinitionInfo, Deployed, Deployment
 from chalicelib.store.lists import Cut, Listed
+from chalicelib.store.subscriptions import Starter
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
     """
     processes = bpmn.parse(xml, profile)
     _make_queues(ports, processes, profile)
+    _note_starters(ports, processes, profile)
     return definitions.deploy(
         ports.table,
         Deployment(xml, fingerprint(xml), processes, profile),
@@ -104,6 +106,15 @@ def _matches(info: DefinitionInfo, wanted: WantedDefinitions) -> bool:
         return False
     searched = (wanted.search or "").casefold()
     return searched in info.bpmn_process_id.casefold() or searched in (info.name or "").casefold()
+
+
+def _note_starters(ports: Ports, processes: Sequence[Process], profile: Profile) -> None:
+    """Note what may start the processes before they are there; it harms nobody if they fail."""
+    for process in processes:
+        for kind in (EventType.MESSAGE, EventType.SIGNAL):
+            for name in process.started_by(kind):
+                starter = Starter(profile, process.id)
+                subscriptions.put_starter(ports.table, kind, name, starter)
 
 
 def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -> None:

@@ -27,7 +27,7 @@ from chalicelib.store import aliases, definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.lists import Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
-from chalicelib.store.rows import HistoryRow, TimerRow
+from chalicelib.store.rows import HistoryRow, MessageRow, TimerRow
 
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
 
@@ -79,7 +79,7 @@ def _start(ports: Ports, wanted: Start, once: Once | None) -> Found | None:
         profile=definition.profile,
         variables=wanted.variables,
         business_key=wanted.business_key,
-        time_to_live=wanted.time_to_live or _time_to_live(ports),
+        time_to_live=wanted.time_to_live or time_to_live(ports),
         starting_elements=wanted.starting_elements,
     )
     turn = start_once(ports, definition, command, once)
@@ -154,6 +154,26 @@ def get_process_instance_timers(
         row
         for row in rows.timer_rows(ports.table, instance.key).values()
         if key in (instance.key, row.scope) and (states is None or row.fired in states)
+    ]
+    if not cut.ascending:
+        found.reverse()
+    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
+
+
+def get_process_instance_messages(
+    ports: Ports, key: int, states: frozenset[bool | None] | None, cut: Cut
+) -> tuple[Listed[MessageRow], Instance | None]:
+    """Return a page of the messages an instance waited for, the newest first, and the instance.
+
+    Shapes: `states` are as a row has them: None waits, True came, False was withdrawn.
+    """
+    instance = instances.load(ports.table, key)
+    if instance is None:
+        return Listed([], 0), None
+    found = [
+        row
+        for row in rows.message_rows(ports.table, instance.key).values()
+        if key in (instance.key, row.scope) and (states is None or row.came in states)
     ]
     if not cut.ascending:
         found.reverse()
@@ -237,6 +257,7 @@ def _definition(ports: Ports, wanted: Start) -> Definition:
     return named
 
 
-def _time_to_live(ports: Ports) -> timedelta | None:
+def time_to_live(ports: Ports) -> timedelta | None:
+    """Return how long the history of what starts now stays after its end; None for ever."""
     seconds = ports.settings.history_time_to_live_s
     return timedelta(seconds=seconds) if seconds else None

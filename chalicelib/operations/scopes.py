@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import SCOPES, Process
 from chalicelib.engine.state import Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
@@ -87,10 +87,10 @@ def definition_of(ports: Ports, instance: Instance) -> Definition:
 
 def _rows(ports: Ports, instance: Instance, process: Process) -> dict[int, ScopeRow]:
     """Return the scopes of an instance; a process without subprocesses is not asked."""
-    if not any(element.kind is Kind.SUB_PROCESS for element in process.elements.values()):
+    if not any(element.kind in SCOPES for element in process.elements.values()):
         return {}
     return rows.scope_rows(ports.table, instance.key, lambda id_: _owns_scope(process, id_))
 
 
 def _owns_scope(process: Process, element_id: str) -> bool:
-    return process.elements[element_id].kind is Kind.SUB_PROCESS
+    return process.elements[element_id].kind in SCOPES

@@ -24,7 +24,8 @@ class Asked:
 
     Shapes: `until` is when the lock shall end; `token` is the delivery the client names, None if
         it names none; `rings` says that the write makes the next bell the live one; `version` is
-        that of a record as read which is of no instance, None if there was none.
+        that of a record as read which is of no instance, None if there was none; `holder` is the
+        subscription of ours that stands there, None if nobody's may.
     """
 
     now: datetime | None = None
@@ -33,6 +34,7 @@ class Asked:
     token: int | None = None
     rings: bool = False
     version: int | None = None
+    holder: int | None = None
 
 
 NOTHING_ASKED = Asked()
@@ -115,6 +117,10 @@ def _version_as_read(_: Root | Record | None, asked: Asked) -> Test:
     return Absent("pk") if asked.version is None else Equals("version", asked.version)
 
 
+def _held_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Absent("pk") if asked.holder is None else Equals("subscription", asked.holder)
+
+
 def _now(asked: Asked) -> int:
     return _moment(asked.now)
 
@@ -169,5 +175,6 @@ GUARDS: dict[Guard, Rule] = {
     Guard.RING_AGAIN: (_ACTIVE, _RING),
     Guard.START_MARK: (Clause("absent or expired", _expired),),
     Guard.REQUEST: (_VERSION,),
+    Guard.NAME: (Clause("held as read", _held_as_read),),
     Guard.CLIENT_CAP: (_VERSION,),
 }

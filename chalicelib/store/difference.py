@@ -17,7 +17,7 @@ from chalicelib.engine.state import Instance, Record, RecordKey, Variables
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import TooLarge
 from chalicelib.ports import Attribute, Check, Condition, Delete, Item, ItemKey, Put, Update, Write
-from chalicelib.store import history, items, quotas, retention, table
+from chalicelib.store import history, items, quotas, retention, subscriptions, table
 from chalicelib.store.conditions import condition
 from chalicelib.store.moments import to_ms
 
@@ -70,6 +70,7 @@ def _plan(turn: Turn) -> Iterator[Planned]:
     for key, record in before.items():
         if key not in after:
             yield from _record_writes(turn, key, record, None)
+    yield from subscriptions.entries(turn)
     for block in turn.blocks:
         alias: Item = {"alias_of": turn.after.key}
         place = table.root_key(first_key(block))

@@ -4,7 +4,8 @@ Every turn writes it, and the first kB of an item is the cheapest, so keys are t
 the instance's own, times relative to its start, and what has its default is left out:
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
-     "live":   [[key, element id, scope, created, tokens, job, [timers], incident], ...],
+     "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
+                [subscriptions]], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn], ...]}
@@ -75,7 +76,7 @@ def _filled(row: Row, length: int) -> Row:
 
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
-    key, element_id, scope, created_at, tokens, job, timers, incident = element
+    key, element_id, scope, created_at, tokens, job, timers, incident, subscriptions = element
     return _cut(
         [
             key - origin,
@@ -86,12 +87,13 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             job and job - origin,
             [timer - origin for timer in timers],
             incident and incident - origin,
+            [subscription - origin for subscription in subscriptions],
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident = _filled(row, 8)
+    key, element_id, scope, created, tokens, job, timers, incident, names = _filled(row, 9)
     return ElementInstance(
         key=origin + key,
         element_id=element_id,
@@ -101,6 +103,7 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         job=origin + job if job else None,
         timers=tuple(origin + timer for timer in timers or ()),
         incident=origin + incident if incident else None,
+        subscriptions=tuple(origin + name for name in names or ()),
     )
 
 

@@ -7,6 +7,8 @@ read.
     ["e", key, element id, scope]   entered       ["l", key, outputs]           left
     ["t", key]                      terminated    ["f", key, flow id, scope]    flow taken
     ["c", scope, values, [removed]] variables changed
+    ["s", key, element id, element, name, correlation key] subscribed
+    ["u", key, came]                unsubscribed
     ["a", key, element id, element, due] timer set  ["d", key, fired]           timer over
 """
 
@@ -24,9 +26,11 @@ from chalicelib.engine.turn import (
     Entered,
     HistoryEvent,
     Left,
+    Subscribed,
     Taken,
     Terminated,
     Turn,
+    Unsubscribed,
 )
 from chalicelib.ports import HISTORY, Attribute, Item, Put, Query, Table
 from chalicelib.store import reading, table
@@ -119,5 +123,7 @@ _KINDS: Mapping[str, tuple[Callable[..., HistoryEvent], tuple[Callable[[Any], An
     "c": (Changed, (int, _same, tuple)),
     "a": (Armed, (int, str, int, _moment)),
     "d": (Disarmed, (int, bool)),
+    "s": (Subscribed, (int, str, int, str, _same)),
+    "u": (Unsubscribed, (int, bool)),
 }
 _TAGS = {kind: tag for tag, (kind, _) in _KINDS.items()}

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from chalicelib import json_text
+from chalicelib.bpmn.model import EventType
 from chalicelib.engine.limits import SMALL_INPUTS_BYTES, SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import (
     Failure,
@@ -26,6 +27,7 @@ from chalicelib.engine.state import (
     RecordKey,
     Root,
     Stage,
+    Subscription,
     Timer,
     Variables,
 )
@@ -76,6 +78,15 @@ RECORDS: Mapping[type[Record], Row] = {
             *fields.plain("element_id", "element_key", "interval"),
             *fields.times("due", "created_at", "anchor"),
             *fields.maybe("remaining", ENDLESS),
+        ),
+    ),
+    Subscription: Row(
+        table.SUBSCRIPTION,
+        (
+            *fields.plain("element_id", "element_key", "name", "correlation_key"),
+            *fields.plain("is_unique", "after"),
+            *fields.times("created_at"),
+            *fields.words("kind", EventType),
         ),
     ),
     Incident: Row(

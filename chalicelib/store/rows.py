@@ -18,8 +18,10 @@ from chalicelib.engine.turn import (
     Disarmed,
     Entered,
     Left,
+    Subscribed,
     Taken,
     Terminated,
+    Unsubscribed,
 )
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Table
@@ -77,6 +79,23 @@ class TimerRow:
     fired: bool | None = None  # None: it waits
 
 
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A message that an event waited for: it waits still, the message came, or it was withdrawn.
+
+    Shapes: `element_id` is the event, `element_key` the element instance it waits for.
+    """
+
+    key: int
+    element_id: str
+    element_key: int
+    scope: int
+    created_at: datetime
+    name: str
+    correlation_key: str
+    came: bool | None = None  # None: it waits
+
+
 def list_history(
     store: Table, instance_key: int, cut: Cut, scope: int | None = None
 ) -> Listed[HistoryRow]:
@@ -106,7 +125,7 @@ def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
                 rows[key] = replace(rows[key], ended_at=at, outputs=outputs)
             case Terminated(key):
                 rows[key] = replace(rows[key], ended_at=at, was_terminated=True)
-            case Changed() | Armed() | Disarmed():
+            case _:
                 pass
     return rows
 
@@ -145,6 +164,24 @@ def timer_rows(store: Table, instance_key: int) -> dict[int, TimerRow]:
                 rows[key] = TimerRow(key, element_id, element_key, scope, from_ms(at_ms), due)
             case Disarmed(key, fired) if rows[key].fired is None:
                 rows[key] = replace(rows[key], fired=fired)
+    return rows
+
+
+def message_rows(store: Table, instance_key: int) -> dict[int, MessageRow]:
+    """Return the messages that an instance waited for, by key, in the order it began to."""
+    rows: dict[int, MessageRow] = {}
+    around: dict[int, int] = {}
+    for at_ms, event in history.events(store, instance_key):
+        match event:
+            case Entered(key, _, scope):
+                around[key] = scope
+            case Subscribed(key, element_id, element_key, name, str() as correlation_key):
+                scope = around.get(element_key, instance_key)
+                rows[key] = MessageRow(
+                    *(key, element_id, element_key, scope, from_ms(at_ms), name, correlation_key)
+                )
+            case Unsubscribed(key, came) if key in rows and rows[key].came is None:
+                rows[key] = replace(rows[key], came=came)
     return rows
 
 

@@ -8,6 +8,7 @@ The live table holds item collections. A process instance is one, under `I#<inst
     P#<job>                    its payload: inputs and headers that are not small
     O#<job>                    its outputs, where they are not small
     T#<timer>                  a timer
+    S#<subscription>           a subscription: an event that waits for a message or a signal
     N#<incident>               an incident
     F#<job>#<number>           a failure, by running number
 
@@ -16,6 +17,10 @@ Beside them:
     D#<definition> / M#nnn, X#nnn     compiled model and XML of a definition, in chunks
     DEFINITIONS / <definition>        what a definition is, all in one partition: deploying is rare
     L#<profile>#<process id> / L      the latest version, and T#<tag>: the version of that tag
+    N#<message> / U                   the subscription that waits alone for a name and key
+    N#<message> / W#<subscription>    another that waits for it; the oldest first
+    G#<signal>#<shard> / W#<subscription>  one that waits for a signal
+    B#<message or signal> / <profile>#<process id>  a process whose latest version it may start
     COUNTER / blocks                  how many key blocks were taken
     S#<request> / S                   start mark: a request that is done once, and what it made
     Q#<request> / Q                   the jobs that an activation with a request id is to claim
@@ -108,6 +113,7 @@ JOB = "J#"
 PAYLOAD = "P#"
 OUTPUTS = "O#"
 TIMER = "T#"
+SUBSCRIPTION = "S#"
 INCIDENT = "N#"
 FAILURE = "F#"
 HISTORY_OF_TURN = "H#"
@@ -156,6 +162,7 @@ _WORDS = {
     PAYLOAD: "the inputs and headers of job",
     OUTPUTS: "the outputs of job",
     TIMER: "timer",
+    SUBSCRIPTION: "subscription",
     INCIDENT: "incident",
     FAILURE: "a failure of job",
     HISTORY_OF_TURN: "one event of its history",
@@ -235,6 +242,33 @@ def latest_key(profile: str, process_id: str) -> ItemKey:
 def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
     """Return where the version of that tag is named."""
     return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")
+
+
+# --- what is waited for by name ----------------------------------------------------------------
+
+ALONE = "U"
+WAITING = "W#"
+SIGNAL_SHARDS = 16  # contracts/bpmn.md: a broadcast reaches 10,000 instances
+
+
+def message_pk(name: str, key: str) -> str:
+    """Return the partition of all who wait for a message of a name and key."""
+    return f"N#{_name_of(name, key)}"
+
+
+def signal_pk(name: str, shard: int) -> str:
+    """Return one of the partitions of all who wait for a signal."""
+    return f"G#{_name_of(name)}#{shard:02}"
+
+
+def starters_pk(kind: str, name: str) -> str:
+    """Return the partition of the processes that a message or signal may start."""
+    return f"B#{_name_of(kind, name)}"
+
+
+def waiting_sk(subscription: int) -> str:
+    """Return the sort key of a subscription that need not wait alone."""
+    return f"{WAITING}{subscription:016}"
 
 
 # --- scheduled jobs ----------------------------------------------------------------------------

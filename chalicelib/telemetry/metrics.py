@@ -25,6 +25,8 @@ from chalicelib.engine.facts import (
     JobFailed,
     JobHandedOut,
     JobRetried,
+    MessageCorrelated,
+    MessageNotCorrelated,
     TimerCancelled,
     TimerFired,
     TimerScheduled,
@@ -55,6 +57,8 @@ UNITS: Mapping[str, str] = {
     "timers_scheduled": COUNT,
     "timers_fired": COUNT,
     "timers_cancelled": COUNT,
+    "messages_correlated": COUNT,
+    "message_correlation_failed": COUNT,
     "request_total": COUNT,
     "request_uri_total": COUNT,
     "request_body_size": BYTES,
@@ -93,6 +97,8 @@ def points_of(fact: Fact) -> Iterator[Point]:
             yield Point("incidents_resolved", (("element_id", incident.element_id),))
         case TimerScheduled() | TimerFired() | TimerCancelled():
             yield Point(_TIMERS[type(fact)])
+        case MessageCorrelated() | MessageNotCorrelated():
+            yield _of_message(fact)
         case Census(instances, jobs):
             # An instance runs until it ends, so these two of ZenBPM's are the same here.
             yield Point("processes_running", (), instances)
@@ -116,6 +122,13 @@ _TIMERS: Mapping[type[Fact], str] = {
     TimerFired: "timers_fired",
     TimerCancelled: "timers_cancelled",
 }
+
+
+def _of_message(fact: MessageCorrelated | MessageNotCorrelated) -> Point:
+    name = ("message_name", fact.name)
+    if isinstance(fact, MessageCorrelated):
+        return Point("messages_correlated", (name,))
+    return Point("message_correlation_failed", (name, ("reason", fact.reason)))
 
 
 def _of_job(fact: Fact, job: Job) -> Iterator[Point]:

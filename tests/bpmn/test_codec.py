@@ -14,10 +14,12 @@ from chalicelib import json_text
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import (
     Element,
+    EventName,
     EventType,
     IoMapping,
     JobDefinition,
     Kind,
+    Loop,
     Process,
     Script,
     SequenceFlow,
@@ -56,11 +58,15 @@ ELEMENTS = st.builds(
     script=st.none() | st.builds(Script, TEXT, TEXT),
     timer=st.none()
     | st.builds(TimerDefinition, st.sampled_from(["date", "duration", "cycle"]), VALUES),
+    event_name=st.none() | st.builds(EventName, VALUES, OPTIONAL),
     error_code=st.none() | TEXT,
     attached_to=st.none() | TEXT,
     cancel_activity=st.booleans(),
     boundary_events=IDS,
     start=st.none() | TEXT,
+    escalation_code=st.none() | TEXT,
+    triggered_by_event=st.booleans(),
+    loop=st.none() | st.builds(Loop, OPTIONAL, st.none() | st.integers(1, 9), st.booleans()),
     link=st.none() | TEXT,
     activation=OPTIONAL,
 )
@@ -95,7 +101,7 @@ def test_a_drawn_process_comes_back_smaller(diagram: Path) -> None:
 
 def test_what_has_its_default_value_is_left_out() -> None:
     assert {
-        "format": 1,
+        "format": 2,
         "id": "order",
         "start": "start",
         "elements": [{"id": "start", "kind": "startEvent", "scope": "order"}],
@@ -103,9 +109,9 @@ def test_what_has_its_default_value_is_left_out() -> None:
     } == json_text.loads(codec.to_json(parsed(model(START))))
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", '{"format":2}', '{"format":"1"}', "null"])
+@pytest.mark.parametrize("text", ["{}", "[]", '{"format":3}', '{"format":"1"}', "null"])
 def test_the_text_of_another_version_is_told_apart(text: str) -> None:
-    with pytest.raises(codec.UnknownFormat, match="expected a process in format 1, found"):
+    with pytest.raises(codec.UnknownFormat, match="expected a process in format 2, found"):
         codec.from_json(text)
 
 

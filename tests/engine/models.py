@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 NAMESPACES = (
@@ -19,11 +20,28 @@ NAMESPACES = (
 )
 
 
-def process(*parts: str, flows: str, errors: Mapping[str, str] | None = None) -> bytes:
-    """Return a file of one process; `errors` are error codes by id."""
+def process(
+    *parts: str,
+    flows: str,
+    errors: Mapping[str, str] | None = None,
+    messages: Mapping[str, str | None] | None = None,
+    signals: Mapping[str, str] | None = None,
+) -> bytes:
+    """Return a file of one process.
+
+    Shapes: `errors` are codes by the ids of errors and escalations (those begin so), `messages`
+        correlation keys by a name that is the id
+        too, `signals` names by id.
+    """
     definitions = "".join(
-        f"<error id={quoteattr(id_)} errorCode={quoteattr(code)}/>"
+        f"<{tag} id={quoteattr(id_)} {tag}Code={quoteattr(code)}/>"
         for id_, code in (errors or {}).items()
+        for tag in ("escalation" if id_.startswith("escalation") else "error",)
+    )
+    definitions += "".join(_message(name, key) for name, key in (messages or {}).items())
+    definitions += "".join(
+        f"<signal id={quoteattr(id_)} name={quoteattr(name)}/>"
+        for id_, name in (signals or {}).items()
     )
     body = "".join(parts) + _flows(flows)
     return (
@@ -32,14 +50,19 @@ def process(*parts: str, flows: str, errors: Mapping[str, str] | None = None) ->
     ).encode()
 
 
-def line(*parts: str, errors: Mapping[str, str] | None = None) -> bytes:
+def _message(name: str, key: str | None) -> str:
+    row = "" if key is None else f"<zeebe:subscription correlationKey={quoteattr(key)}/>"
+    return f"<message id={quoteattr(name)} name={quoteattr(name)}>{_extensions(row)}</message>"
+
+
+def line(*parts: str, **known: Any) -> bytes:
     """Return a file of one process: a start event, the parts one after the other, an end event.
 
     Parts that are boundary events stand beside; they end there.
     """
     ids = [part.split('id="')[1].split('"')[0] for part in parts if "<boundaryEvent" not in part]
     flows = " > ".join(["start", *ids, "end"])
-    return process(start(), *parts, end(), flows=flows, errors=errors)
+    return process(start(), *parts, end(), flows=flows, **known)
 
 
 def _flows(text: str) -> str:
@@ -92,6 +115,34 @@ def boundary_error(id_: str, on: str, error: str | None = None, *, extensions: s
     return _boundary(id_, on, f"<errorEventDefinition{reference}/>", extensions=extensions)
 
 
+def message_event(tag: str, id_: str, message: str, *, extensions: str = "") -> str:
+    """Return an event of any tag that is about a message."""
+    return _event(tag, id_, f'<messageEventDefinition messageRef="{message}"/>', extensions)
+
+
+def signal_event(tag: str, id_: str, signal: str, *, extensions: str = "") -> str:
+    """Return an event of any tag that is about a signal."""
+    return _event(tag, id_, f'<signalEventDefinition signalRef="{signal}"/>', extensions)
+
+
+def message_catch(id_: str, message: str, *, extensions: str = "") -> str:
+    return message_event("intermediateCatchEvent", id_, message, extensions=extensions)
+
+
+def boundary_message(id_: str, on: str, message: str, *, interrupting: bool = True) -> str:
+    definition = f'<messageEventDefinition messageRef="{message}"/>'
+    return _boundary(id_, on, definition, interrupting=interrupting)
+
+
+def boundary_signal(id_: str, on: str, signal: str, *, interrupting: bool = True) -> str:
+    definition = f'<signalEventDefinition signalRef="{signal}"/>'
+    return _boundary(id_, on, definition, interrupting=interrupting)
+
+
+def _event(tag: str, id_: str, definition: str, extensions: str) -> str:
+    return f'<{tag} id="{id_}">{_extensions(extensions)}{definition}</{tag}>'
+
+
 def _boundary(
     id_: str, on: str, definition: str, *, interrupting: bool = True, extensions: str = ""
 ) -> str:
@@ -106,6 +157,39 @@ def _timer(**timer: str) -> str:
     ((kind, text),) = timer.items()
     tag = f"time{kind.capitalize()}"
     return f"<timerEventDefinition><{tag}>{escape(text)}</{tag}></timerEventDefinition>"
+
+
+def boundary_escalation(
+    id_: str, on: str, escalation: str | None = None, *, interrupting: bool = True
+) -> str:
+    """Return a boundary escalation event; without an escalation it catches all."""
+    return _boundary(id_, on, _escalation(escalation), interrupting=interrupting)
+
+
+def escalation_throw(id_: str, escalation: str) -> str:
+    return f'<intermediateThrowEvent id="{id_}">{_escalation(escalation)}</intermediateThrowEvent>'
+
+
+def escalation_end(id_: str, escalation: str) -> str:
+    return f'<endEvent id="{id_}">{_escalation(escalation)}</endEvent>'
+
+
+def error(reference: str | None = None) -> str:
+    """Return what an event is about: an error."""
+    return f'<errorEventDefinition errorRef="{reference}"/>' if reference else _ANY_ERROR
+
+
+def escalation(reference: str | None = None) -> str:
+    """Return what an event is about: an escalation."""
+    return _escalation(reference)
+
+
+_ANY_ERROR = "<errorEventDefinition/>"
+
+
+def _escalation(reference: str | None) -> str:
+    attribute = "" if reference is None else f' escalationRef="{reference}"'
+    return f"<escalationEventDefinition{attribute}/>"
 
 
 def link_throw(id_: str, name: str) -> str:
@@ -142,6 +226,13 @@ def task(id_: str, *, extensions: str = "") -> str:
     return _element("task", id_, extensions)
 
 
+def receive(id_: str, message: str, *, instantiates: bool = False, extensions: str = "") -> str:
+    """Return a receive task."""
+    more = ' instantiate="true"' if instantiates else ""
+    inner = _extensions(extensions)
+    return f'<receiveTask id="{id_}" messageRef="{message}"{more}>{inner}</receiveTask>'
+
+
 def user(id_: str, *, extensions: str = "") -> str:
     return _element("userTask", id_, extensions)
 
@@ -158,6 +249,28 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
     return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
+
+
+def event_sub(
+    id_: str, trigger: str, *parts: str, flows: str, interrupting: bool = True, extensions: str = ""
+) -> str:
+    """Return an event subprocess; its start event `{id}_start` is about what `trigger` says."""
+    how = "" if interrupting else ' isInterrupting="false"'
+    first = f'<startEvent id="{id_}_start"{how}>{_extensions(extensions)}{trigger}</startEvent>'
+    body = first + "".join(parts) + _flows(flows)
+    return f'<subProcess id="{id_}" triggeredByEvent="true">{body}</subProcess>'
+
+
+def looped(
+    element: str, condition: str | None = None, maximum: int | None = None, *, before: bool = False
+) -> str:
+    """Return an activity with a standard loop marker; the condition is FEEL."""
+    attributes = "" if maximum is None else f' loopMaximum="{maximum}"'
+    attributes += ' testBefore="true"' if before else ""
+    inner = "" if condition is None else f"<loopCondition>={escape(condition)}</loopCondition>"
+    marker = f"<standardLoopCharacteristics{attributes}>{inner}</standardLoopCharacteristics>"
+    head, end_tag, _ = element.rpartition("</")
+    return f"{head}{marker}{end_tag}{element[len(head) + 2 :]}"
 
 
 def default(element: str, flow: str) -> str:
@@ -180,6 +293,10 @@ def _extensions(inner: str) -> str:
 def exclusive(id_: str, default: str | None = None) -> str:
     attribute = "" if default is None else f' default="{default}"'
     return f'<exclusiveGateway id="{id_}"{attribute}/>'
+
+
+def event_gateway(id_: str) -> str:
+    return f'<eventBasedGateway id="{id_}"/>'
 
 
 def parallel(id_: str) -> str:

@@ -14,6 +14,7 @@ from tests.play import DIAGRAMS, play, to_json
 
 VARIABLES = to_json(
     {
+        "invoice": "i-1",
         **{"amount": 500, "method": "card", "kilograms": 2, "price": 9, "parcel": {"id": 1}},
         "order": {"id": 1, "amount": 20, "items": ["book"]},
     }
@@ -34,6 +35,8 @@ def test_a_drawn_example_runs_to_its_end(diagram: Path, patience: str) -> None:
             game.wait((min(t.due for t in game.timers) - game.now).total_seconds())
         elif game.jobs:
             game.send(CompleteJob(game.jobs[0].key, RESULTS))
+        elif game.subscriptions:
+            game.publish(game.subscriptions[0].name)
 
     assert [] == game.incidents
     assert InstanceState.COMPLETED == game.state

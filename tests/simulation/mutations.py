@@ -132,6 +132,7 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.RING_AGAIN: ("rung-at-work",),
     Guard.START_MARK: ("started-once", "failed-once"),
     Guard.REQUEST: ("asked-again",),
+    Guard.NAME: ("two-arm-one-name",),
     Guard.CLIENT_CAP: ("capped",),
     **run_mutations.NOTICED_BY,
 }

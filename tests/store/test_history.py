@@ -13,9 +13,11 @@ from chalicelib.engine.turn import (
     Entered,
     HistoryEvent,
     Left,
+    Subscribed,
     Taken,
     Terminated,
     Turn,
+    Unsubscribed,
 )
 from chalicelib.errors import TooLarge
 from chalicelib.ports import HISTORY, Query
@@ -57,6 +59,9 @@ def test_all_that_happened_is_read_in_order_with_its_time(store: MemoryTable) ->
         Changed(KEY, {}, ("a",)),
         Taken(FLOW + 1, "inner", SUB),
         Armed(TIMER, "late", SUB, NOW + timedelta(hours=1)),
+        Subscribed(TIMER + 1, "paid", SUB, "paid", "o-1"),
+        Subscribed(TIMER + 2, "alarm", SUB, "alarm", None),
+        Unsubscribed(TIMER + 1, came=True),
         Disarmed(TIMER, fired=True),
         Left(SUB, {"out": Decimal(1)}),
         Terminated(INNER),

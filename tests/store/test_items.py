@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.bpmn.model import EventType
 from chalicelib.engine.state import (
     ElementInstance,
     Failure,
@@ -26,6 +27,7 @@ from chalicelib.engine.state import (
     RetryPolicy,
     Root,
     Stage,
+    Subscription,
     Timer,
     Variables,
 )
@@ -71,6 +73,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "JobState": st.sampled_from(JobState),
     "Profile": st.sampled_from(Profile),
     "Stage": st.sampled_from(Stage),
+    "EventType": st.sampled_from(EventType),
     "RetryPolicy": st.lists(SPANS, max_size=3).map(lambda spans: RetryPolicy(tuple(spans))),
     "tuple[int, ...]": st.lists(KEYS, max_size=3).map(tuple),
 }
@@ -84,6 +87,7 @@ ELEMENTS = st.builds(
     st.none() | KEYS,
     st.lists(KEYS, max_size=2).map(tuple),
     st.none() | KEYS,
+    st.lists(KEYS, max_size=2).map(tuple),
 )
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "key": KEYS,
@@ -113,7 +117,10 @@ def read_again(record: Record) -> Record | None:
     return items.to_record(first, whole)
 
 
-@given(st.one_of(*(records(kind) for kind in (Variables, Job, Timer, Incident, Failure))))
+KINDS = (Variables, Job, Timer, Subscription, Incident, Failure)
+
+
+@given(st.one_of(*(records(kind) for kind in KINDS)))
 def test_every_record_is_read_from_its_items_as_it_was(record: Record) -> None:
     assert record == read_again(record)
 

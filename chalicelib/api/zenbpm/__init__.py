@@ -12,6 +12,7 @@ from chalicelib.api.zenbpm import (
     incidents,
     instances,
     jobs,
+    messages,
     modification,
     statistics,
     subscriptions,
@@ -20,7 +21,7 @@ from chalicelib.api.zenbpm import (
 
 PARTS = (
     *(definitions, instances, modification, jobs, hand_out, incidents, statistics, subscriptions),
-    document,
+    *(messages, document),
 )
 
 

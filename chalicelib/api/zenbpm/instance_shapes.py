@@ -73,6 +73,17 @@ MODIFIED = Object(
     },
 )
 
+# --- messages ----------------------------------------------------------------------------------
+
+PUBLISH_MESSAGE = Object(
+    "PublishMessage",
+    {
+        "messageName": Field(Text(1, 1_000), required=True),
+        "correlationKey": Field(Text(), nullable=True),
+        "variables": Field(Anything(), nullable=True),
+    },
+)
+
 # --- event subscriptions -----------------------------------------------------------------------
 
 # All kinds of subscriptions share these, though each has but few of them (section 1.4).
@@ -104,7 +115,7 @@ MESSAGE_SUBSCRIPTION_PAGE = page_of(
         "MessageSubscription",
         {
             **_SUBSCRIPTION,
-            "messageName": member(Text(), lambda view: view.row.message_name),
+            "messageName": member(Text(), lambda view: view.row.name),
             "correlationKey": member(Text(), lambda view: view.row.correlation_key, optional=True),
         },
     )

@@ -1,8 +1,7 @@
 """What an instance waits for: timers, messages, errors (contracts/zenbpm.md section 1.4).
 
-Only timers are subscriptions of their own so far: an error is looked for when it is thrown, and
-models that wait for a message are refused at deployment. So the other two lists are empty, and
-refuse what they would refuse.
+An error is looked for when it is thrown, so nothing waits for one: that list is empty, and refuses
+what it would refuse.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import instances
 from chalicelib.store.lists import Listed
-from chalicelib.store.rows import TimerRow
+from chalicelib.store.rows import MessageRow, TimerRow
 
 ACTIVE, COMPLETED, TERMINATED, WITHDRAWN = "active", "completed", "terminated", "withdrawn"
 TIMER_STATES = {ACTIVE: None, COMPLETED: True, WITHDRAWN: False}
-MESSAGE_STATES = (ACTIVE, COMPLETED, TERMINATED)
+MESSAGE_STATES = {ACTIVE: None, COMPLETED: True, TERMINATED: False}
 ERROR_STATES = (ACTIVE, WITHDRAWN)
 ORDER = Order({}, default="created_at")
 
@@ -44,6 +43,19 @@ class TimerView:
     def state(self) -> str:
         """Whether it waits, has fired or was withdrawn."""
         return next(state for state, fired in TIMER_STATES.items() if fired is self.row.fired)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message that is or was waited for, with the definition that it is of."""
+
+    row: MessageRow
+    definition_key: int
+
+    @property
+    def state(self) -> str:
+        """Whether it waits, came or was withdrawn."""
+        return next(state for state, came in MESSAGE_STATES.items() if came is self.row.came)
 
 
 @routes.route(
@@ -78,8 +90,15 @@ def get_timer_subscriptions(process_instance_key: str) -> Response:
     refusals=(400, 413),
 )
 def get_message_subscriptions(process_instance_key: str) -> Response:
-    """getMessageSubscriptions: 200 and an empty page; 400."""
-    return _empty(process_instance_key, MESSAGE_STATES, instance_shapes.MESSAGE_SUBSCRIPTION_PAGE)
+    """getMessageSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
+    asked = _asked(MESSAGE_STATES)
+    states = frozenset({MESSAGE_STATES[asked["state"]]}) if "state" in asked else None
+    listed, instance = instances.get_process_instance_messages(
+        wiring.ports(), keys.instance_key(process_instance_key), states, pages.cut(asked, ORDER)
+    )
+    shown = [MessageView(row, instance.root.definition_key) for row in listed.items if instance]
+    page = instance_shapes.MESSAGE_SUBSCRIPTION_PAGE
+    return pages.answer(page, asked, Listed(shown, listed.total))
 
 
 @routes.route(

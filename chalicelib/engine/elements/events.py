@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import bpmn_errors, timers, tokens, variables
+from chalicelib.engine import bpmn_errors, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
@@ -27,33 +27,66 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
             tokens.start_purge(draft, Purge(scope))
         case EventType.ERROR:
             bpmn_errors.throw_from_end(draft, node, scope, key)
+        case EventType.ESCALATION:
+            enter_escalation(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 
 
+def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Hand on what started the instance, if something did, and go on."""
+    if node.element.event_type in (EventType.MESSAGE, EventType.SIGNAL):
+        enter_caught(draft, node, scope, key)
+    else:
+        activities.enter_task(draft, node, scope, key)
+
+
 def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Wait for the event. Raises: Stuck if it cannot be said when it comes."""
+    """Wait for the event, or behind a gateway for the first of them; one that started the
+    instance has come.
+
+    Raises: Stuck if it cannot be said what it waits for; Missing.
+    """
+    if node.element.instantiates:
+        enter_caught(draft, node, scope, key)
+        return
     if node.element.event_type is EventType.LINK:
         tokens.complete(draft, node, scope, key, variables.inputs_of(draft, node, scope), {})
         return
-    if node.timer is None:
+    if not all(event.timer or event.event_name for event in node.waits):
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
     local = variables.inputs_of(draft, node, scope)
     seen = variables.visible(draft, scope)
-    element = ElementInstance(key, node.id, scope, draft.now)
-    timer = timers.arm(draft, node, element, {**seen, **local} if local else seen)
-    if timer is None:  # a cycle whose end is past
+    seen = {**seen, **local} if local else seen
+    planned = waits.plan_all(draft, node.waits, seen)
+    if not planned and node.kind is Kind.EVENT_BASED_GATEWAY:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"no event behind {node.id} will ever come")
+    if not planned:  # a cycle whose end is past
         tokens.complete(draft, node, scope, key, {}, {})
-    else:
-        draft.live[key] = element._replace(timers=(timer.key,))
+        return
+    waits.arm(draft, ElementInstance(key, node.id, scope, draft.now), planned)
+    waits.arm_boundary(draft, node, draft.live[key], seen)
 
 
 def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Throw what the event is about; a link jumps to the catch event of its name."""
-    if node.element.event_type is EventType.LINK:
-        _jump(draft, node, scope, key)
+    match node.element.event_type:
+        case EventType.LINK:
+            _jump(draft, node, scope, key)
+        case EventType.ESCALATION:
+            enter_escalation(draft, node, scope, key)
+        case _:
+            activities.enter_task(draft, node, scope, key)
+
+
+def enter_escalation(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Throw an escalation, and go on unless it interrupts what the event is in. Raises: Stuck."""
+    local = variables.inputs_of(draft, node, scope)
+    outputs = variables.outputs_of(draft, node, scope, local, {})
+    if bpmn_errors.escalate(draft, node, scope):
+        tokens.hand_on(draft, node, scope, key, outputs)
     else:
-        activities.enter_task(draft, node, scope, key)
+        draft.history.append(Left(key, None))
 
 
 def _jump(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -65,7 +98,7 @@ def _jump(draft: Draft, node: Node, scope: int, key: int) -> None:
     tokens.hand_on(draft, node, scope, key, outputs)
 
 
-def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
+def enter_caught(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Hand on what was caught, which waits under the event's key, and leave."""
     caught = draft.find(Variables, key)
     payload = {} if caught is None else caught.values
@@ -76,9 +109,11 @@ def enter_boundary(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 
 BEHAVIOURS = {
-    Kind.START_EVENT: activities.enter_task,
+    Kind.START_EVENT: enter_start,
     Kind.END_EVENT: enter_end,
     Kind.INTERMEDIATE_THROW_EVENT: enter_throw,
     Kind.INTERMEDIATE_CATCH_EVENT: enter_catch,
-    Kind.BOUNDARY_EVENT: enter_boundary,
+    Kind.RECEIVE_TASK: enter_catch,
+    Kind.EVENT_BASED_GATEWAY: enter_catch,
+    Kind.BOUNDARY_EVENT: enter_caught,
 }

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import Kind
-from chalicelib.engine import timers, variables
+from chalicelib.bpmn.model import SCOPES
+from chalicelib.engine import variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import ElementInstance, Move
+from chalicelib.engine.state import ElementInstance, Move, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ def enter_subprocess(draft: Draft, node: Node, scope: int, key: int) -> None:
 def open_inside(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Open the scope of a subprocess, without a token in it yet. Raises: Stuck."""
     values = variables.inputs_of(draft, node, scope)
+    if node.element.triggered_by_event:
+        caught = draft.find(Variables, key)
+        values.update({} if caught is None else caught.values)
     seen = variables.visible(draft, scope)
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     draft.open_scope(key, {**seen, **values} if draft.rules.sees_snapshot else values)
-    timers.arm_boundary(draft, node, draft.live[key], {**seen, **values})
+    waits.arm_boundary(draft, node, draft.live[key], {**seen, **values})
 
 
-BEHAVIOURS = {Kind.SUB_PROCESS: enter_subprocess}
+BEHAVIOURS = dict.fromkeys(SCOPES, enter_subprocess)

@@ -1,0 +1,56 @@
+"""Event-based gateways: what may stand behind one, since it waits for all of that at once.
+
+Source: BPMN 2.0.2 section 10.6.6; contracts/zenbpm.md 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chalicelib.bpmn.flows import Flows
+from chalicelib.bpmn.found import Found
+from chalicelib.bpmn.model import Element, Kind, SequenceFlow
+from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
+from chalicelib.xml_tree import Node
+
+TARGETS = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
+
+
+def check_event_gateways(found: Found, elements: Mapping[str, Element], flows: Flows) -> None:
+    """Raises: Rejected for the first gateway that waits for what cannot be waited for."""
+    for element in elements.values():
+        has_part = element.incoming or element.outgoing
+        if element.kind is not Kind.EVENT_BASED_GATEWAY or not has_part:
+            continue
+        node = found.elements[element.id].node
+        if element.instantiates or node.get("eventGatewayType") == "Parallel":
+            raise unsupported(node, 'eventBasedGateway with instantiate="true"')
+        if not element.outgoing:
+            raise refusal(node, "expected a flow to an event, found no outgoing flow")
+        for id_ in element.outgoing:
+            _check_target(node, flows.by_id[id_], found, elements)
+
+
+def _check_target(
+    gateway: Node, flow: SequenceFlow, found: Found, elements: Mapping[str, Element]
+) -> None:
+    target = elements[flow.target]
+    if flow.condition is not None:
+        raise refusal(gateway, f"expected no condition on flow {shown(flow.id)}, found one")
+    if target.kind not in TARGETS:
+        node = found.elements[target.id].node
+        raise refusal(
+            gateway,
+            "expected a catch event or a receive task behind an event-based gateway, "
+            f"found {described(node)}",
+        )
+    if len(target.incoming) > 1:
+        raise refusal(
+            gateway, f"expected no other flow into {shown(target.id)}, found {len(target.incoming)}"
+        )
+    if target.boundary_events:
+        raise refusal(
+            gateway,
+            f"expected no boundary event on {shown(target.id)}, "
+            f"found {shown(target.boundary_events[0])}",
+        )

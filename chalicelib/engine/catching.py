@@ -1,0 +1,82 @@
+"""What follows when what an event waits for comes: a timer's second, a message, a signal.
+
+A catch event or receive task goes on; of those behind an event-based gateway the first one does,
+and the gateway's others are over. A boundary event interrupts its activity, or sends a token
+beside it. What came with it is handed on by the event; while an incident keeps it from that, it
+waits under the event's key as Variables.
+
+Source: BPMN 2.0.2 sections 13.4.4, 13.5.2 and 13.5.3; contracts/zenbpm.md 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import tokens, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.state import ElementInstance, Move, Stage, Variables
+from chalicelib.engine.stuck import Stuck, stop
+from chalicelib.engine.turn import Entered, Left, Taken
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
+    """Let the event come that a live element waits for; whoever calls ended its record, or will
+    have it ended with the element."""
+    if node.kind is Kind.BOUNDARY_EVENT:
+        move = Move(node.id, element.scope, None, key=keep(draft, payload))
+        if node.element.cancel_activity:
+            tokens.interrupt(draft, element, move)
+        else:
+            draft.count(element.scope, 1)
+            draft.agenda.append(move)
+        return
+    if node.id != element.element_id:
+        element = pass_gateway(draft, node, element)
+    complete(draft, draft.node_of(element), element, payload)
+
+
+def keep(draft: Draft, payload: JsonObject) -> int:
+    """Put by what was caught for the event that is entered next; return the event's key."""
+    if not payload:
+        return 0
+    key = draft.keys.next()
+    draft.put(Variables(key, payload))
+    return key
+
+
+def pass_gateway(draft: Draft, node: Node, gateway: ElementInstance) -> ElementInstance:
+    """Leave an event-based gateway for the event that came first; the others close."""
+    tokens.close(draft, gateway.key)
+    draft.history.append(Left(gateway.key, None))
+    scope, (flow_id,) = gateway.scope, node.element.incoming
+    draft.history.append(Taken(draft.keys.next(), flow_id, scope if scope != draft.key else 0))
+    key = draft.keys.next()
+    draft.history.append(Entered(key, node.id, scope))
+    draft.element_count += 1
+    return ElementInstance(key, node.id, scope, draft.now)
+
+
+def complete(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
+    """Let a catch event or receive task hand on what came, and leave; else it is an incident."""
+    try:
+        tokens.complete(draft, node, element.scope, element.key, {}, payload)
+    except Stuck as stuck:
+        if payload and stuck.stage is Stage.COMPLETING:
+            draft.put(Variables(element.key, payload))
+        stop(draft, element, stuck)
+
+
+def complete_again(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Hand on again what could not be when it came, and leave. Raises: Stuck."""
+    caught = draft.find(Variables, element.key)
+    payload = {} if caught is None else caught.values
+    outputs = variables.outputs_of(draft, node, element.scope, {}, payload)
+    if caught is not None:
+        draft.drop(Variables, element.key)
+    handed_on = payload or None if outputs is None else outputs
+    tokens.hand_on(draft, node, element.scope, element.key, handed_on)

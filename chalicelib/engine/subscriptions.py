@@ -1,0 +1,160 @@
+"""Subscriptions: what an event waits for by a name, and what follows when it comes.
+
+A subscription is a record of the instance, and stands a second time under the message's name and
+key, or the signal's name, where whoever publishes looks for it; both are written and deleted by
+the same turns. What comes ends it, so it comes once; a boundary event that does not interrupt
+waits on under a new key.
+
+In ZenBPM's profile one subscription at most may wait for a name and key, in all instances. The
+engine cannot see the others: it asks by `Missing` who holds the name.
+
+Source: BPMN 2.0.2 section 13.5.3; contracts/zenbpm.md 4.3 ("Messages"); contracts/bpmn.md 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import catching
+from chalicelib.engine.commands import Correlate
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.expressions import extract, extract_text, show
+from chalicelib.engine.state import RecordKey, Subscription, Waited
+from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.turn import Missing, Subscribed, Unsubscribed
+from chalicelib.errors import Reason, Rejected
+from chalicelib.json_text import JsonObject, JsonValue, dumps
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+class Named(NamedTuple):
+    """What an event is to wait for; `key` is None for a signal."""
+
+    node: Node
+    name: str
+    key: str | None
+
+
+def plan(draft: Draft, node: Node, seen: JsonObject) -> Named:
+    """Say what a message or signal event waits for.
+
+    Raises: Stuck(EXTRACT_VALUE_ERROR), Stuck(NAME_TAKEN); Missing.
+    """
+    named = name_of(draft, node, seen)
+    if named.key is not None and draft.rules.keys_are_unique:
+        _check_free(draft, node, Waited(named.name, named.key))
+    return named
+
+
+def name_of(draft: Draft, node: Node, seen: JsonObject) -> Named:
+    """Compute the name and key of what a message or signal event is about. Raises: Stuck."""
+    plan = node.event_name
+    assert plan is not None
+    what = node.element.event_type.value
+    name = extract_text(plan.name, seen, draft.now, f"{what} name of {node.id}")
+    if plan.correlation_key is None:
+        return Named(node, name, None)
+    where = f"correlation key of {node.id}"
+    value = extract(plan.correlation_key, seen, draft.now, where)
+    return Named(node, name, _key(draft, value, where))
+
+
+def check_distinct(draft: Draft, wanted: Iterable[Named]) -> None:
+    """Refuse, where only one may wait, two of one element that would. Raises: Stuck."""
+    if not draft.rules.keys_are_unique:
+        return
+    found: set[Waited] = set()
+    for node, name, key in wanted:
+        if key is None:
+            continue
+        waited = Waited(name, key)
+        if waited in found:
+            raise _taken(node, waited, f"another event of {node.element.attached_to or 'its'}")
+        found.add(waited)
+
+
+def subscribe(draft: Draft, element_key: int, named: Named) -> Subscription:
+    """Make the record of what an event waits for, on behalf of an element instance."""
+    node, name, key = named
+    subscription = Subscription(
+        key=draft.keys.next(),
+        instance_key=draft.key,
+        element_id=node.id,
+        element_key=element_key,
+        kind=node.element.event_type,
+        name=name,
+        created_at=draft.now,
+        correlation_key=key,
+        is_unique=key is not None and draft.rules.keys_are_unique,
+        after=draft.broadcast,
+    )
+    draft.put(subscription)
+    draft.history.append(Subscribed(subscription.key, node.id, element_key, name, key))
+    return subscription
+
+
+def correlate(draft: Draft, command: Correlate) -> None:
+    """Let what a subscription waits for come.
+
+    Raises: Rejected(NOT_FOUND) if it waits no more: whoever publishes looks again.
+    """
+    subscription = draft.find(Subscription, command.subscription_key)
+    if subscription is None or subscription.name != command.name or _is_over(subscription, command):
+        raise Rejected(
+            Reason.NOT_FOUND,
+            f"subscription {command.subscription_key} waits no more for {command.name!r}",
+        )
+    draft.broadcast = command.broadcast
+    draft.drop(Subscription, subscription.key)
+    draft.history.append(Unsubscribed(subscription.key, came=True))
+    element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]
+    rest = tuple(key for key in element.subscriptions if key != subscription.key)
+    if node.kind is Kind.BOUNDARY_EVENT and not node.element.cancel_activity:
+        named = Named(node, subscription.name, subscription.correlation_key)
+        rest = (*rest, subscribe(draft, element.key, named).key)
+    element = draft.live[element.key] = element._replace(subscriptions=rest)
+    catching.happen(draft, node, element, command.variables)
+
+
+def _is_over(subscription: Subscription, command: Correlate) -> bool:
+    """Say whether a broadcast came by already: it made this very subscription, or those before."""
+    return command.broadcast is not None and subscription.after == command.broadcast
+
+
+def _key(draft: Draft, value: JsonValue, where: str) -> str:
+    """Return a correlation key as a text. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Decimal) and not draft.rules.keys_are_texts:
+        return dumps(value)
+    expected = "a text" if draft.rules.keys_are_texts else "a text or a number"
+    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: expected {expected}, found {show(value)}")
+
+
+def _check_free(draft: Draft, node: Node, waited: Waited) -> None:
+    """Raises: Stuck(NAME_TAKEN) if another waits for the message; Missing if that is unknown."""
+    for record in draft.records.values():
+        if isinstance(record, Subscription) and record.is_unique and _of(record) == waited:
+            raise _taken(node, waited, f"subscription {record.key} of this instance")
+    holder = draft.holders.get(waited)
+    if holder is None:
+        raise Missing(frozenset(), frozenset({waited}))
+    if holder and RecordKey(Subscription, holder) not in draft.gone:
+        raise _taken(node, waited, f"subscription {holder}")
+
+
+def _of(record: Subscription) -> Waited:
+    return Waited(record.name, record.correlation_key or "")
+
+
+def _taken(node: Node, waited: Waited, by: str) -> Stuck:
+    return Stuck(
+        ErrorType.NAME_TAKEN,
+        f"{node.id}: expected nobody to wait for message {show(waited.name)} with correlation key "
+        f"{show(waited.key)}, found {by}",
+    )

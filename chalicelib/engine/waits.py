@@ -1,0 +1,65 @@
+"""What an element waits for, of whatever kind: armed all at once, or not at all.
+
+Each wait is planned first, which may fail or ask for more, and then made, which may not.
+
+Source: BPMN 2.0.2 section 13.5; contracts/zenbpm.md 4.3 (boundary events, event-based gateway).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from chalicelib.engine import subscriptions, timers
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.state import ElementInstance, Stage
+from chalicelib.engine.stuck import Stuck, stop
+from chalicelib.engine.subscriptions import Named
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+Planned = timers.Planned | Named
+
+
+def plan_all(draft: Draft, events: Iterable[Node], seen: JsonObject) -> list[Planned]:
+    """Say what events wait for; what never comes is left out. Raises: Stuck; Missing."""
+    planned = [_plan(draft, event, seen) for event in events]
+    named = [each for each in planned if isinstance(each, Named)]
+    if len(named) > 1:
+        subscriptions.check_distinct(draft, named)
+    return [each for each in planned if each is not None]
+
+
+def arm(draft: Draft, element: ElementInstance, planned: Iterable[Planned]) -> None:
+    """Let a live element wait for all that was planned."""
+    timers_of, names_of = list(element.timers), list(element.subscriptions)
+    for each in planned:
+        if isinstance(each, Named):
+            names_of.append(subscriptions.subscribe(draft, element.key, each).key)
+        else:
+            timers_of.append(timers.set_timer(draft, element.key, *each).key)
+    draft.live[element.key] = element._replace(
+        timers=tuple(timers_of), subscriptions=tuple(names_of)
+    )
+
+
+def arm_boundary(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> None:
+    """Arm all boundary events of a live activity that wait, or none: then an incident says why
+    and the activity waits meanwhile (zenbpm.md 4.3)."""
+    if not node.boundary_waits:
+        return
+    try:
+        planned = plan_all(draft, node.boundary_waits, seen)
+    except Stuck as stuck:
+        stuck.stage = Stage.ARMING
+        stop(draft, element, stuck)
+        return
+    arm(draft, element, planned)
+
+
+def _plan(draft: Draft, event: Node, seen: JsonObject) -> Planned | None:
+    if event.timer is not None:
+        return timers.plan(draft, event, seen)
+    return subscriptions.plan(draft, event, seen)

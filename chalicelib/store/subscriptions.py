@@ -1,0 +1,117 @@
+"""Who waits for a message or a signal: subscriptions a second time, under what they wait for.
+
+An entry is written and deleted in the transactions of the turns that make and end the
+subscription, so whoever finds one may ask its instance, and whoever finds none knows that nobody
+waits. Entries of a message are one partition, oldest first; those of a signal are spread over
+shards by instance, for there may be very many.
+
+Processes that a name may start stand there by their ids: which definition that is, and whether it
+still waits for the name, the *latest* pointer says (design section 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from chalicelib.bpmn.model import EventType
+from chalicelib.engine.guards import Guard
+from chalicelib.engine.keys import block_of
+from chalicelib.engine.state import Instance, Record, RecordKey, Subscription, Waited
+from chalicelib.engine.turn import Turn
+from chalicelib.ports import LIVE, Delete, Item, ItemKey, Put, Query, Table, Write
+from chalicelib.profile import Profile
+from chalicelib.store import reading, table
+from chalicelib.store.conditions import Asked, condition
+
+NOTHING: Mapping[RecordKey, Record] = {}
+
+
+class Entry(NamedTuple):
+    """A subscription as whoever publishes finds it; its instance is read off its key."""
+
+    subscription: int
+    bpmn_process_id: str
+
+
+class Starter(NamedTuple):
+    """A process that may be started by a name."""
+
+    profile: Profile
+    bpmn_process_id: str
+
+
+def entries(turn: Turn) -> Iterator[tuple[Write, Item]]:
+    """Yield the writes of a turn under what is waited for, with the items as they will be.
+
+    A name that a turn frees and takes again is one write.
+    """
+    old = dict(_changed(turn.before, turn.after))
+    for place, item in _changed(turn.after, turn.before):
+        earlier = old.pop(place, None)
+        holder = None if earlier is None else int(str(earlier["subscription"]))
+        demanded = condition(Guard.NAME, None, Asked(holder=holder))
+        yield Put(place, item, demanded), item
+    for place in old:
+        yield Delete(place), {}
+
+
+def holders(store: Table, waited: Iterable[Waited]) -> dict[Waited, int]:
+    """Return who waits alone for messages: the subscription's key, 0 for nobody."""
+    places = {ItemKey(LIVE, table.message_pk(*each), table.ALONE): each for each in waited}
+    found = store.get_many(list(places))
+    return {
+        each: int(str(found[place]["subscription"])) if place in found else 0
+        for place, each in places.items()
+    }
+
+
+def waiting(store: Table, name: str, key: str) -> Iterator[Entry]:
+    """Yield who waits for a message: who waits alone first, then the oldest; consistently."""
+    for item in reading.every(store, Query(LIVE, table.message_pk(name, key))):
+        if "subscription" in item:
+            yield _entry(item)
+
+
+def starters(store: Table, kind: EventType, name: str) -> list[Starter]:
+    """Return the processes that a message or signal may start."""
+    query = Query(LIVE, table.starters_pk(kind.value, name))
+    return [
+        Starter(Profile(str(item["profile"])), str(item["bpmn_process_id"]))
+        for item in reading.every(store, query)
+    ]
+
+
+def put_starter(store: Table, kind: EventType, name: str, starter: Starter) -> None:
+    """Note that a process may be started by a name; it stays noted, whatever comes later."""
+    profile, process_id = starter
+    place = ItemKey(LIVE, table.starters_pk(kind.value, name), f"{profile.value}#{process_id}")
+    store.write(Put(place, {"profile": profile.value, "bpmn_process_id": process_id}))
+
+
+def _changed(one: Instance | None, other: Instance | None) -> Iterator[tuple[ItemKey, Item]]:
+    """Yield the entries that the first has and the other has not."""
+    if one is None:
+        return
+    known = other.records if other else NOTHING
+    for key, record in one.records.items():
+        if key.type is Subscription and isinstance(record, Subscription) and key not in known:
+            yield (
+                _place(record),
+                {
+                    "subscription": record.key,
+                    "bpmn_process_id": one.root.bpmn_process_id,
+                },
+            )
+
+
+def _place(record: Subscription) -> ItemKey:
+    if record.kind is EventType.SIGNAL:
+        shard = block_of(record.instance_key) % table.SIGNAL_SHARDS
+        return ItemKey(LIVE, table.signal_pk(record.name, shard), table.waiting_sk(record.key))
+    sk = table.ALONE if record.is_unique else table.waiting_sk(record.key)
+    return ItemKey(LIVE, table.message_pk(record.name, record.correlation_key or ""), sk)
+
+
+def _entry(item: Item) -> Entry:
+    return Entry(int(str(item["subscription"])), str(item["bpmn_process_id"]))
