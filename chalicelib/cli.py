@@ -94,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     model.set_defaults(command=_run)
 
-    ring = commands.add_parser("ring", help="ring again for every open job that is due")
+    ring = commands.add_parser(
+        "ring", help="ring again for every open job, and put schedules right"
+    )
     ring.add_argument("--all", action="store_true", required=True, help="of this stage")
     _place(ring)
     ring.set_defaults(command=_ring)
@@ -201,7 +203,9 @@ def _ring(options: argparse.Namespace) -> int:
     from chalicelib.operations import sweep  # noqa: PLC0415
 
     _attach(options)
-    print(f"rang {sweep.ring_all(wiring.ports()).jobs} jobs")  # noqa: T201
+    told = sweep.ring_all(wiring.ports())
+    line = f"rang {told.jobs} jobs, put {told.schedules} schedules right, told {told.runs} runs"
+    print(line)  # noqa: T201
     return 0
 
 

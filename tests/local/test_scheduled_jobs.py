@@ -14,7 +14,7 @@ import pytest
 from chalicelib.local.client import Client, Refused
 from tests.aws.conftest import EmulatedSession
 from tests.local.drained import draining
-from tests.local.serving import END_S, PATIENCE_S, Served, serving
+from tests.local.serving import END_S, PATIENCE_S, Served, run, serving
 
 pytestmark = pytest.mark.aws
 
@@ -226,6 +226,24 @@ def test_a_chain_that_broke_is_planned_again_when_the_server_starts(tmp_path: Pa
 
     with serving(tmp_path, **ALLOWED) as served:
         assert eventually(lambda: [name] == planned(served, tmp_path))
+
+
+def test_a_chain_that_broke_is_planned_again_when_an_operator_rings(tmp_path: Path) -> None:
+    with serving(tmp_path, **ALLOWED) as served:
+        Jobs(served.client).create(
+            type="http", url="http://127.0.0.1:1/", schedule={"cron": "0 0 1 1 *"}
+        )
+        (name,) = planned(served, tmp_path)
+        scheduler = EmulatedSession(served.aws_endpoint(tmp_path)).client("scheduler")
+        scheduler.delete_schedule(Name=name, GroupName=GROUP)
+
+        rang = run("ring", "--all", folder=tmp_path)
+
+        assert (0, "rang 0 jobs, put 1 schedules right, told 0 runs\n") == (
+            rang.returncode,
+            rang.stdout,
+        )
+        assert [name] == planned(served, tmp_path)
 
 
 def test_an_attempt_that_the_servers_end_cut_off_is_made_again(tmp_path: Path) -> None:
