@@ -68,7 +68,9 @@ def _calls(function: FUNCTION, name: str) -> bool:
     return any(ast.unparse(func) == f"repeats.{name}" for func in called)
 
 
-@pytest.mark.parametrize(("view", "method", "path"), ROUTES, ids=str)
+@pytest.mark.parametrize(
+    ("view", "method", "path"), ROUTES, ids=lambda each: getattr(each, "__name__", each)
+)
 def test_a_route_is_published_under_the_name_of_its_function(
     view: Callable[..., Any], method: str, path: str
 ) -> None:
