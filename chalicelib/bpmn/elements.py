@@ -97,6 +97,10 @@ def compile_element(
     instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
     if instantiates and links.incoming:
         raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
+    if kind is Kind.SEND_TASK and job is None:
+        reference = node.get("messageRef") or ""
+        name = message_of(node, reference, around.known, needs_key=False)
+        event = Event(EventType.MESSAGE, name=name)
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
@@ -142,6 +146,8 @@ def _work(
     node: Node, kind: Kind, extensions: Extensions, reading: Reading
 ) -> tuple[JobDefinition | None, Script | None]:
     """Return what an element does: a job for a worker, a script, or neither."""
+    if kind is Kind.SEND_TASK and "taskDefinition" not in extensions and node.get("messageRef"):
+        return None, None  # it throws its message itself
     if kind in JOB_TASKS:
         return job_of(node, extensions, reading), None
     if kind is Kind.USER_TASK:

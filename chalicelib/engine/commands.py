@@ -90,6 +90,37 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishMessage:
+    """A message that an instance threw: it is to find who waits for it.
+
+    Shapes: `id` makes it happen once; without a `correlation_key` it can only start instances.
+    """
+
+    id: str
+    name: str
+    correlation_key: str | None
+    profile: Profile
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastSignal:
+    """A signal is to reach all who waited for it `at` a moment, page by page.
+
+    Shapes: `id` tells one broadcast from another; without a `shard` none was looked at yet; of
+        one, what stands `after` a subscription's key is left, up to that of `until` if not 0.
+    """
+
+    id: str
+    name: str
+    at: datetime
+    variables: JsonObject = field(default_factory=dict)
+    shard: int | None = None
+    after: int = 0
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Retire:
     """Give all that is kept of an ended instance its time to live. It changes no state, so it is
     no turn: doing it again finds it done."""
@@ -151,3 +182,6 @@ Command = (
     | ModifyInstance
     | ResolveIncident
 )
+
+# What a turn may owe to its own instance, or to others that only who does it will find.
+Owed = Continue | Retire | PublishMessage | BroadcastSignal

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import jobs, tokens, variables
+from chalicelib.engine import jobs, throwing, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
 
@@ -20,6 +20,8 @@ def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Create the job of a task or a none event; without one there is nothing to do but go on."""
     if node.job is not None:
         jobs.create(draft, node, scope, key)
+    elif node.event_name is not None:
+        throwing.throw(draft, node, scope, key)
     elif node.inputs or node.outputs:
         local = variables.inputs_of(draft, node, scope)
         tokens.complete(draft, node, scope, key, local, {})
