@@ -347,6 +347,9 @@ def check_tokens(root: Root, process: Process) -> None:
     for element in root.live.values():
         counted[element.scope] += 1
     for move in root.agenda:
+        if move.scope in root.bodies:
+            counted[move.scope] += 1  # it begins one iteration after the other
+            continue
         flows = len(process.elements[move.element_id].outgoing)
         counted[move.scope] += flows - move.position if move.position else 1
     for (scope, _), waiting in root.joins.items():

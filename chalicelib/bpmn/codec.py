@@ -19,6 +19,7 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     Script,
     SequenceFlow,
@@ -97,6 +98,7 @@ def _element_to(element: Element) -> _Json:
         escalationCode=element.escalation_code,
         triggeredByEvent=element.triggered_by_event or None,
         loop=None if element.loop is None else _loop_to(element.loop),
+        many=None if element.many is None else _many_to(element.many),
         link=element.link,
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
@@ -128,6 +130,7 @@ def _element_from(row: _Json) -> Element:
         escalation_code=row.get("escalationCode"),
         triggered_by_event=row.get("triggeredByEvent", False),
         loop=_loop_from(row["loop"]) if "loop" in row else None,
+        many=_many_from(row["many"]) if "many" in row else None,
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
@@ -152,6 +155,30 @@ def _loop_to(loop: Loop) -> list[Any]:
 def _loop_from(row: list[Any]) -> Loop:
     condition, maximum, test_before = row
     return Loop(_optional_from(condition), None if maximum is None else int(maximum), test_before)
+
+
+def _many_to(many: ManyDefinition) -> _Json:
+    return _without_defaults(
+        sequential=True if many.is_sequential else None,
+        items=_optional_to(many.input_collection),
+        item=many.input_element,
+        results=many.output_collection,
+        result=_optional_to(many.output_element),
+        cardinality=_optional_to(many.cardinality),
+        completion=_optional_to(many.completion),
+    )
+
+
+def _many_from(row: _Json) -> ManyDefinition:
+    return ManyDefinition(
+        is_sequential=row.get("sequential", False),
+        input_collection=_optional_from(row.get("items")),
+        input_element=row.get("item"),
+        output_collection=row.get("results"),
+        output_element=_optional_from(row.get("result")),
+        cardinality=_optional_from(row.get("cardinality")),
+        completion=_optional_from(row.get("completion")),
+    )
 
 
 def _flow_to(flow: SequenceFlow) -> list[str]:

@@ -16,6 +16,7 @@ from chalicelib.bpmn.extensions import (
     script_of,
 )
 from chalicelib.bpmn.loops import loop_of
+from chalicelib.bpmn.many import many_of
 from chalicelib.bpmn.model import (
     SCOPES,
     Element,
@@ -46,8 +47,6 @@ GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
 INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
-_LOOPS = frozenset({"multiInstanceLoopCharacteristics"})
-
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -70,9 +69,6 @@ class Links:
 
 def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     """Return what of an element cannot be run, in the words of the model; None if all can."""
-    for child in node.children:
-        if child.name in _LOOPS and child.namespace == node.namespace:
-            return f"{child.name} in {node.name}"
     if boolean(node, "isForCompensation"):
         return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
@@ -127,6 +123,7 @@ def compile_element(
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
         loop=loop_of(node) if kind in ACTIVITIES else None,
+        many=many_of(node) if kind in ACTIVITIES else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,

@@ -123,6 +123,23 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class ManyDefinition:
+    """`multiInstanceLoopCharacteristics`: for what, and how, an activity is done several times.
+
+    Shapes: either `input_collection` or `cardinality` is there; where both are, the collection
+        counts.
+    """
+
+    is_sequential: bool = False
+    input_collection: Value | None = None
+    input_element: str | None = None
+    output_collection: str | None = None
+    output_element: Value | None = None
+    cardinality: Value | None = None
+    completion: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """One flow node.
 
@@ -157,6 +174,7 @@ class Element:
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
     loop: Loop | None = None
+    many: ManyDefinition | None = None
     link: str | None = None
     activation: Value | None = None
     instantiates: bool = False

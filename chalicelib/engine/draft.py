@@ -24,7 +24,10 @@ from chalicelib.engine.state import (
     Instance,
     Job,
     Join,
+    LoopItems,
+    LoopResults,
     Move,
+    Progress,
     Purge,
     Record,
     RecordKey,
@@ -41,7 +44,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node, Plan
 
-R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure)
+R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure, LoopItems, LoopResults)
 
 # What a turn writes beside records: the root, two items of history, a start mark, an alias block.
 BASE_ACTIONS = 5
@@ -70,6 +73,7 @@ class Draft:
         "actions",
         "agenda",
         "before",
+        "bodies",
         "broadcast",
         "counts",
         "effects",
@@ -112,6 +116,7 @@ class Draft:
         self.incident_count = root.incident_count
         self.live: dict[int, ElementInstance] = dict(root.live)
         self.joins: dict[tuple[int, str], Join] = dict(root.joins)
+        self.bodies: dict[int, Progress] = dict(root.bodies)
         self.agenda: list[Move] = list(root.agenda)
         self.purges: list[Purge] = list(root.purges)
         self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
@@ -176,7 +181,8 @@ class Draft:
         """Return the variables a scope owns; the caller does not change them."""
         values = self.scopes.get(scope)
         if values is None:
-            record = self.find(Variables, scope)
+            # The body of a multi-instance activity owns none: its iterations do.
+            record = None if scope in self.bodies else self.find(Variables, scope)
             values = self.scopes[scope] = {} if record is None else record.values
         return values
 
@@ -213,17 +219,23 @@ class Draft:
 
     def node(self, element_id: str, scope: int) -> Node:
         """Return the node of an element that is entered in a scope: of one that repeats the body,
-        or, in the scope that is this body, the round."""
+        or, in the scope that is this body, the round; of one for many the body, the scope of an
+        iteration in there, and in that what is done."""
         node = self.plan.nodes[element_id]
         if node.inner is not None and scope != self.key:
             around = self.live.get(scope)
             if around is not None and around.element_id == element_id:
-                return node.inner
+                return node.inner if node.each is None or around.loop else node.each
         return node
 
     def node_of(self, element: ElementInstance) -> Node:
         """Return the node of a live element."""
         return self.node(element.element_id, element.scope)
+
+    def shown_scope(self, scope: int) -> int:
+        """Return the scope that clients are told: for an iteration, which is ours, its body."""
+        element = self.live.get(scope)
+        return scope if element is None or not element.loop else element.scope
 
     # --- tokens ----------------------------------------------------------------------------
 
@@ -287,6 +299,7 @@ class Draft:
             next_offset=keys.next_offset,
             live=live,
             joins=self.joins,
+            bodies=self.bodies,
             agenda=tuple(self.agenda),
             purges=tuple(self.purges),
         )

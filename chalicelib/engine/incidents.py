@@ -113,9 +113,10 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         raise Rejected(
             Reason.INVALID_STATE, f"job {incident.job_key} of incident {incident.key} does not wait"
         )
-    node = draft.node(job.element_id, job.scope)
+    element = draft.live[job.element_key]
+    node = draft.node_of(element)
     try:
-        seen = variables.seen_inside(draft, node, job.scope)
+        seen = variables.seen_inside(draft, node, element.scope)
         left, retry_at = _retries(draft, node, job, seen, command)
     except Stuck as stuck:
         raise Rejected(

@@ -6,6 +6,7 @@ question that the model has already answered.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,11 +20,13 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     SequenceFlow,
     TimerDefinition,
+    Value,
 )
-from chalicelib.engine import loops, tokens
+from chalicelib.engine import loops, many, tokens
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
@@ -45,6 +48,7 @@ THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
+_NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 
@@ -102,6 +106,24 @@ class LoopPlan:
     test_before: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ManyPlan:
+    """How an activity is done for many.
+
+    Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
+        is computed from first of all.
+    """
+
+    is_sequential: bool
+    items: Compute | None
+    item: str | None
+    results: str | None
+    result: Compute | None
+    result_name: str | None
+    cardinality: Compute | None
+    completion: Compute | None
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -113,7 +135,8 @@ class Node:
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway. An activity that repeats `is_body` of its rounds, each of which is
-        the `inner` node: the activity itself, with no flows and no boundary events.
+        the `inner` node: the activity itself, with no flows and no boundary events. One for many
+        has the scope of `each` between them.
     """
 
     id: str
@@ -144,6 +167,8 @@ class Node:
     loop: LoopPlan | None = None
     inner: Node | None = None
     is_body: bool = False
+    many: ManyPlan | None = None
+    each: Node | None = None
     link_target: str = ""
 
 
@@ -190,6 +215,8 @@ def make_plan(process: Process) -> Plan:
     for node in nodes.values():
         if node.element.loop is not None:
             _repeat(node, node.element.loop)
+        elif node.element.many is not None:
+            _multiply(node, node.element.many)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
     return Plan(
@@ -203,6 +230,40 @@ def make_plan(process: Process) -> Plan:
 
 def _repeat(node: Node, loop: Loop) -> None:
     """Make of an activity the body of its rounds."""
+    _make_body(node)
+    condition = None if loop.condition is None else compile_value(loop.condition)
+    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
+    node.enter = loops.enter
+
+
+def _multiply(node: Node, definition: ManyDefinition) -> None:
+    """Make of an activity the body of many."""
+    _make_body(node)
+    assert node.inner is not None
+    node.inner.actions += 1  # the variables of the iteration
+    result = definition.output_element
+    name = None if result is None else _NAME.match(result.text)
+    node.many = ManyPlan(
+        is_sequential=definition.is_sequential,
+        items=_optional(definition.input_collection),
+        item=definition.input_element,
+        results=definition.output_collection,
+        result=_optional(result),
+        result_name=None if name is None else name[0],
+        cardinality=_optional(definition.cardinality),
+        completion=_optional(definition.completion),
+    )
+    node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
+    node.each.inputs = node.each.outputs = ()
+    node.enter = many.enter
+
+
+def _optional(value: Value | None) -> Compute | None:
+    return None if value is None else compile_value(value)
+
+
+def _make_body(node: Node) -> None:
+    """Make of an activity what holds it."""
     node.inner = replace(
         node,
         outgoing=(),
@@ -212,9 +273,7 @@ def _repeat(node: Node, loop: Loop) -> None:
         boundary_waits=(),
         boundary_throws=(),
     )
-    condition = None if loop.condition is None else compile_value(loop.condition)
-    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
-    node.is_body, node.enter = True, loops.enter
+    node.is_body = True
     node.inputs = node.outputs = ()
     node.job = node.script = None
     node.waits = ()

@@ -51,7 +51,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
         created_at=draft.now,
         job_key=job,
         stage=stuck.stage,
-        scope=element.scope,
+        scope=draft.shown_scope(element.scope),
         is_unarmed=stuck.stage is Stage.WORKING and _is_unarmed(earlier),
     )
     draft.put(incident)

@@ -21,6 +21,13 @@ class Entered(NamedTuple):
     scope: int
 
 
+class Iterated(NamedTuple):
+    """History: an iteration of a multi-instance activity began: a scope within its body."""
+
+    key: int
+    body: int
+
+
 class Left(NamedTuple):
     """History: an element completed; `outputs` is what its mappings handed on, None if nothing."""
 
@@ -90,7 +97,16 @@ class Unsubscribed(NamedTuple):
 
 
 HistoryEvent = (
-    Entered | Left | Terminated | Taken | Changed | Armed | Disarmed | Subscribed | Unsubscribed
+    Entered
+    | Left
+    | Terminated
+    | Taken
+    | Changed
+    | Armed
+    | Disarmed
+    | Subscribed
+    | Unsubscribed
+    | Iterated
 )
 
 

@@ -10,6 +10,8 @@ The live table holds item collections. A process instance is one, under `I#<inst
     T#<timer>                  a timer
     S#<subscription>           a subscription: an event that waits for a message or a signal
     N#<incident>               an incident
+    L#<body>                   the items of a multi-instance activity
+    U#<body and part>          what its iterations gave, in parts
     F#<job>#<number>           a failure, by running number
 
 Beside them:
@@ -116,6 +118,8 @@ TIMER = "T#"
 SUBSCRIPTION = "S#"
 INCIDENT = "N#"
 FAILURE = "F#"
+LOOP_ITEMS = "L#"
+LOOP_RESULTS = "U#"
 HISTORY_OF_TURN = "H#"
 
 
@@ -165,6 +169,8 @@ _WORDS = {
     SUBSCRIPTION: "subscription",
     INCIDENT: "incident",
     FAILURE: "a failure of job",
+    LOOP_ITEMS: "the items of multi-instance activity",
+    LOOP_RESULTS: "results of multi-instance activity",
     HISTORY_OF_TURN: "one event of its history",
 }
 

@@ -20,6 +20,7 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     Script,
     SequenceFlow,
@@ -59,6 +60,17 @@ ELEMENTS = st.builds(
     timer=st.none()
     | st.builds(TimerDefinition, st.sampled_from(["date", "duration", "cycle"]), VALUES),
     event_name=st.none() | st.builds(EventName, VALUES, OPTIONAL),
+    many=st.none()
+    | st.builds(
+        ManyDefinition,
+        st.booleans(),
+        OPTIONAL,
+        st.none() | TEXT,
+        st.none() | TEXT,
+        OPTIONAL,
+        OPTIONAL,
+        OPTIONAL,
+    ),
     error_code=st.none() | TEXT,
     attached_to=st.none() | TEXT,
     cancel_activity=st.booleans(),

@@ -78,13 +78,6 @@ def test_an_event_of_several_definitions_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("tag", ["multiInstanceLoopCharacteristics"])
-def test_an_activity_that_repeats_is_refused(tag: str) -> None:
-    assert f"unsupported element type {tag} in task" in refusal_of(
-        line(f'<task id="a"><{tag}/></task>')
-    )
-
-
 def test_an_activity_that_only_compensates_is_refused() -> None:
     assert 'unsupported element type task with isForCompensation="true"' in (
         refusal_of(line('<task id="a" isForCompensation="true"/>'))

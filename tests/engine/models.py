@@ -313,3 +313,31 @@ def complex_(id_: str, activation: str | None = None) -> str:
     inner = "" if activation is None else f"={escape(activation)}"
     condition = f"<activationCondition>{inner}</activationCondition>" if inner else ""
     return f'<complexGateway id="{id_}">{condition}</complexGateway>'
+
+
+# --- many instances ----------------------------------------------------------------------------
+
+
+def many(
+    activity: str, *, sequential: bool = False, each: Mapping[str, str] | None = None, **more: str
+) -> str:
+    """Make an activity multi-instance: `items`, `item`, `results`, `result`, or `cardinality`;
+    `enough` is the completion condition."""
+    named = {**(each or {}), **more}
+    names = {
+        "items": "inputCollection",
+        "item": "inputElement",
+        "results": "outputCollection",
+        "result": "outputElement",
+    }
+    attributes = " ".join(f"{names[k]}={quoteattr(v)}" for k, v in named.items() if k in names)
+    parts = f"<zeebe:loopCharacteristics {attributes}/>" if attributes else ""
+    body = _extensions(parts)
+    if "cardinality" in named:
+        body += f"<loopCardinality>{escape(named['cardinality'])}</loopCardinality>"
+    if "enough" in named:
+        body += f"<completionCondition>{escape(named['enough'])}</completionCondition>"
+    flag = ' isSequential="true"' if sequential else ""
+    loop = f"<multiInstanceLoopCharacteristics{flag}>{body}</multiInstanceLoopCharacteristics>"
+    head, closing, tail = activity.rpartition("</")
+    return f"{head}{loop}{closing}{tail}"
