@@ -345,6 +345,8 @@ def check_tokens(root: Root, process: Process) -> None:
         return
     counted = {root.key: 0, **{key: 0 for key, e in root.live.items() if e.tokens}}
     for element in root.live.values():
+        if element.is_listening:
+            continue
         counted[element.scope] += 1
     for move in root.agenda:
         if move.scope in root.bodies:

@@ -17,6 +17,7 @@ from chalicelib.engine import (
     catching,
     jobs,
     lifecycle,
+    listeners,
     moves,
     retries,
     tokens,
@@ -196,6 +197,9 @@ def _ring_again(draft: Draft, element: ElementInstance) -> None:
 
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Arm the boundary events with the variables of now and the inputs of the element."""
+    if element.is_listening:
+        listeners.arm(draft, node, element, {})
+        return
     seen = variables.visible(draft, element.scope)
     if tokens.holds_tokens(node):
         inside = variables.visible(draft, element.key)

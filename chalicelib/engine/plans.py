@@ -134,9 +134,10 @@ class Node:
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway. An activity that repeats `is_body` of its rounds, each of which is
-        the `inner` node: the activity itself, with no flows and no boundary events. One for many
-        has the scope of `each` between them.
+        event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
+        An activity that repeats `is_body` of its rounds, each of which is the `inner` node: the
+        activity itself, with no flows and no boundary events. One for many has the scope of
+        `each` between them.
     """
 
     id: str
@@ -169,6 +170,7 @@ class Node:
     is_body: bool = False
     many: ManyPlan | None = None
     each: Node | None = None
+    is_waited: bool = False
     link_target: str = ""
 
 
@@ -177,13 +179,15 @@ class Plan:
     """A process, ready to run.
 
     Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
-        `triggers` the start events of event subprocesses, by the id of the scope they stand in.
+        `triggers` the start events of event subprocesses, by the id of the scope they stand in;
+        `listened` the scopes in which some of these wait for a timer, a message or a signal.
     """
 
     process: Process
     nodes: Mapping[str, Node]
     judged: frozenset[str]
     triggers: Mapping[str, tuple[Node, ...]]
+    listened: frozenset[str]
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -219,13 +223,12 @@ def make_plan(process: Process) -> Plan:
             _multiply(node, node.element.many)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
-    return Plan(
-        process,
-        nodes,
-        judged,
-        _triggers(nodes),
-        min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)),
-    )
+    triggers = _triggers(nodes)
+    listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
+    for id_ in listened & nodes.keys():
+        nodes[id_].actions += sum(_records_of(s) for s in triggers[id_] if s.is_waited)
+    live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
+    return Plan(process, nodes, judged, triggers, frozenset(listened), live_max)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -286,6 +289,7 @@ def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
         element = node.element
         if element.triggered_by_event and element.start is not None:
             start = nodes[element.start]
+            start.is_waited = start.element.event_type in WAITED
             triggers[element.scope] = (*triggers.get(element.scope, ()), start)
     return triggers
 

@@ -56,7 +56,8 @@ class ElementInstance(NamedTuple):
         instance's own key at the top); `tokens` counts, for a subprocess, what is live inside;
         `job`, `timers`, `incident` and `subscriptions` are the keys of the records that are open
         on it. With a `loop` above 0 it is one iteration of a multi-instance activity, the loop-th:
-        a scope around the activity's own element instance, within the body.
+        a scope around the activity's own element instance, within the body. One that
+        `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
     """
 
     key: int
@@ -69,6 +70,7 @@ class ElementInstance(NamedTuple):
     incident: int | None = None
     subscriptions: tuple[int, ...] = ()
     loop: int = 0
+    is_listening: bool = False
 
     @property
     def is_stuck(self) -> bool:

@@ -190,6 +190,8 @@ def consume(draft: Draft, scope: int) -> None:
 
 def complete_scope(draft: Draft, scope: int) -> None:
     """Complete the instance, or the subprocess that owns the scope."""
+    if draft.plan.listened:
+        _close_listeners(draft, scope)
     if scope == draft.key:
         is_cancelled = draft.state is InstanceState.TERMINATING
         draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
@@ -200,6 +202,14 @@ def complete_scope(draft: Draft, scope: int) -> None:
         complete_inside(draft, draft.node_of(element), element)
     except Stuck as stuck:
         stop(draft, element, stuck)
+
+
+def _close_listeners(draft: Draft, scope: int) -> None:
+    """End what waits to trigger an event subprocess in a scope that is over."""
+    listeners = [e for e in draft.live.values() if e.is_listening and e.scope == scope]
+    draft.need(key for element in listeners for key in records_of(draft, element))
+    for element in listeners:
+        close(draft, element.key)
 
 
 def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
@@ -227,7 +237,7 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
     close(draft, element.key)
-    if not element.loop:
+    if not (element.loop or element.is_listening):
         draft.history.append(Terminated(element.key))
 
 
@@ -314,6 +324,7 @@ def withdraw(draft: Draft, key: int) -> bool:
         if draft.count(element.scope, -1):
             break
         key = element.scope
+        _close_listeners(draft, key)
     if key == draft.key and not draft.counts[key]:
         draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
     draft.purges.pop()

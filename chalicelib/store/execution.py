@@ -5,7 +5,7 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
-                [subscriptions], loop], ...],
+                [subscriptions], loop, listens], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "bodies": [[key, total, completed], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
@@ -79,7 +79,8 @@ def _filled(row: Row, length: int) -> Row:
 
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
-    key, element_id, scope, created_at, tokens, job, timers, incident, names, loop = element
+    key, element_id, scope, created_at, tokens, job, timers, incident, names, *marks = element
+    loop, listens = marks
     return _cut(
         [
             key - origin,
@@ -90,14 +91,17 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             job and job - origin,
             [timer - origin for timer in timers],
             incident and incident - origin,
-            [subscription - origin for subscription in names],
+            [name - origin for name in names],
             loop,
+            int(listens),
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, names, loop = _filled(row, 10)
+    key, element_id, scope, created, tokens, job, timers, incident, names, loop, listens = _filled(
+        row, 11
+    )
     return ElementInstance(
         key=origin + key,
         element_id=element_id,
@@ -109,6 +113,7 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         incident=origin + incident if incident else None,
         subscriptions=tuple(origin + name for name in names or ()),
         loop=loop or 0,
+        is_listening=bool(listens),
     )
 
 

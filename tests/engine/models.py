@@ -174,6 +174,21 @@ def escalation_end(id_: str, escalation: str) -> str:
     return f'<endEvent id="{id_}">{_escalation(escalation)}</endEvent>'
 
 
+def timer(**timer: str) -> str:
+    """Return what an event is about: `duration`, `date` or `cycle`."""
+    return _timer(**timer)
+
+
+def message(reference: str) -> str:
+    """Return what an event is about: a message."""
+    return f'<messageEventDefinition messageRef="{reference}"/>'
+
+
+def signal(reference: str) -> str:
+    """Return what an event is about: a signal."""
+    return f'<signalEventDefinition signalRef="{reference}"/>'
+
+
 def error(reference: str | None = None) -> str:
     """Return what an event is about: an error."""
     return f'<errorEventDefinition errorRef="{reference}"/>' if reference else _ANY_ERROR

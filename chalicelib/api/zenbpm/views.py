@@ -59,7 +59,11 @@ class InstanceView:
 def view(found: Found) -> InstanceView:
     """Return what is shown of an instance, or of a subprocess in it, live or ended."""
     key, root = found.key, found.instance.root
-    waiting = tuple(root.inside(key))
+    waiting = tuple(
+        element
+        for element in root.inside(key)
+        if not element.is_listening or element.incident is not None
+    )
     shown = InstanceView(
         key=key,
         root=root,
