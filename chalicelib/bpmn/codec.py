@@ -12,6 +12,8 @@ from typing import Any
 
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
+    Binding,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -86,6 +88,7 @@ def _element_to(element: Element) -> _Json:
         script=None
         if element.script is None
         else [element.script.expression, element.script.result_variable],
+        decision=None if element.decision is None else _decision_to(element.decision),
         timer=None
         if element.timer is None
         else [element.timer.kind, _value_to(element.timer.value)],
@@ -107,6 +110,7 @@ def _element_to(element: Element) -> _Json:
 
 def _element_from(row: _Json) -> Element:
     timer, script, job = row.get("timer"), row.get("script"), row.get("job")
+    decision = row.get("decision")
     return Element(
         id=row["id"],
         kind=Kind(row["kind"]),
@@ -120,6 +124,7 @@ def _element_from(row: _Json) -> Element:
         outputs=tuple(map(_mapping_from, row.get("outputs", ()))),
         job=None if job is None else _job_from(job),
         script=None if script is None else Script(*script),
+        decision=None if decision is None else _decision_from(decision),
         timer=None if timer is None else TimerDefinition(timer[0], _value_from(timer[1])),
         event_name=_event_name_from(row["eventName"]) if "eventName" in row else None,
         error_code=row.get("errorCode"),
@@ -220,6 +225,17 @@ def _job_from(row: _Json) -> JobDefinition:
         headers=row.get("headers", {}),
         assignee=_optional_from(row.get("assignee")),
     )
+
+
+def _decision_to(decision: DecisionCall) -> list[str]:
+    """Write what is called, where its result goes, the binding, then the tag where there is one."""
+    row = [_value_to(decision.decision_id), decision.result_variable, decision.binding.value]
+    return row if decision.version_tag is None else [*row, decision.version_tag]
+
+
+def _decision_from(row: list[str]) -> DecisionCall:
+    called, result_variable, binding, *tag = row
+    return DecisionCall(_value_from(called), result_variable, Binding(binding), *tag)
 
 
 def _optional_to(value: Value | None) -> str | None:

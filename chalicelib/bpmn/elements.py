@@ -10,6 +10,7 @@ from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupp
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
+    decision_of,
     extensions_of,
     job_of,
     mappings_of,
@@ -19,6 +20,7 @@ from chalicelib.bpmn.loops import loop_of
 from chalicelib.bpmn.many import many_of
 from chalicelib.bpmn.model import (
     SCOPES,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -73,8 +75,6 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
         return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
         return "userTask without a job (an engine-managed one)"
-    if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
-        return "calledDecision in businessRuleTask"
     if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
         return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
@@ -87,7 +87,8 @@ def compile_element(
     id_ = id_of(node)
     extensions = extensions_of(node)
     event = event_of(node, kind, around.known)
-    job, script = _work(node, kind, extensions, around.reading)
+    decision = _decision(node, kind, extensions)
+    job, script = _work(node, kind, extensions, around.reading) if not decision else (None, None)
     if event.type is EventType.MESSAGE and kind in THROWING and "taskDefinition" in extensions:
         job = job_of(node, extensions, around.reading)
     instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
@@ -113,6 +114,7 @@ def compile_element(
         outputs=mappings_of(node, extensions, "output", around.reading) if is_mapped else (),
         job=job,
         script=script,
+        decision=decision,
         timer=event.timer,
         event_name=event.name,
         error_code=event.error_code,
@@ -137,6 +139,18 @@ def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
     if instantiates:
         check_static(node, name)
     return name
+
+
+def _decision(node: Node, kind: Kind, extensions: Extensions) -> DecisionCall | None:
+    """Return the decision that a business rule task calls; None if it is a job, or another kind."""
+    called = extensions.get("calledDecision") if kind is Kind.BUSINESS_RULE_TASK else None
+    if called is None:
+        return None
+    if "taskDefinition" in extensions:
+        raise refusal(
+            node, "expected a calledDecision (DMN) or a taskDefinition (a job), found both"
+        )
+    return decision_of(node, called)
 
 
 def _work(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.state import Profile, Waited
 from chalicelib.json_text import JsonObject
 
@@ -15,8 +16,8 @@ class CreateInstance:
     """Start an instance at the process's none start event, or at the elements that are named.
 
     Shapes: with `caught_at` a message, by name, or a signal starts it at that element:
-        `variables` are then what came, and the element's to hand on. `holders` as an `Instance`
-        has them.
+        `variables` are then what came, and the element's to hand on. `holders` and
+        `decisions` as an `Instance` has them.
     """
 
     definition_key: int
@@ -29,6 +30,7 @@ class CreateInstance:
     caught_at: str | None = None
     message: str | None = None
     holders: Mapping[Waited, int] = field(default_factory=dict)
+    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import Keys
@@ -57,13 +58,14 @@ class Given(NamedTuple):
     """What a turn is given from outside: the moment, keys to hand out, and the limits.
 
     Shapes: `holders` says of messages which subscription waits for them alone, 0 for none; of
-        others that was not asked yet.
+        others that was not asked yet; `decisions` are those that were looked for.
     """
 
     now: datetime
     keys: Keys
     limits: Limits
     holders: Mapping[Waited, int] = {}
+    decisions: Mapping[Called, Decidable | None] = {}
 
 
 class Draft:
@@ -76,6 +78,8 @@ class Draft:
         "bodies",
         "broadcast",
         "counts",
+        "decided",
+        "decisions",
         "effects",
         "element_count",
         "ended_at",
@@ -109,7 +113,7 @@ class Draft:
         self.before = before
         self.key = root.key
         self.version = root.version + 1
-        self.now, self.keys, self.limits, self.holders = given
+        self.now, self.keys, self.limits, self.holders, self.decisions = given
         self.state = root.state
         self.ended_at = root.ended_at
         self.element_count = root.element_count
@@ -127,6 +131,7 @@ class Draft:
         self.own: set[int] = set()  # scopes whose variables are the draft's own copy
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
+        self.decided: list[DecisionMade] = []
         self.broadcast: str | None = None  # the signal that this turn answers
         self.moves = 0
         self.actions = BASE_ACTIONS
@@ -174,6 +179,12 @@ class Draft:
     def emit(self, effect: Effect) -> None:
         """Owe an effect to the outside."""
         self.effects.append(effect)
+
+    def decide(self, made: DecisionMade) -> None:
+        """Keep a decision with the turn; one that could not be made is only told."""
+        self.decided.append(made)
+        if made.evaluated.problem is None:
+            self.actions += 1
 
     # --- variables -------------------------------------------------------------------------
 
@@ -273,6 +284,7 @@ class Draft:
             self.guards,
             tuple(keys.taken),
             done,
+            tuple(self.decided),
         )
 
     def _root(self) -> Root:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
+    Binding,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -79,6 +81,15 @@ class JobPlan:
     retry_backoff: Compute | None
     assignee: Compute | None
     headers: Mapping[str, str]
+
+
+class DecisionPlan(NamedTuple):
+    """Which decision a business rule task makes, and the variable that its result goes to."""
+
+    decision_id: Compute
+    result_variable: str
+    binding: Binding
+    version_tag: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +169,7 @@ class Node:
     job: JobPlan | None
     script: Compute | None
     result_variable: str
+    decision: DecisionPlan | None
     timer: TimerPlan | None
     event_name: NamePlan | None
     actions: int
@@ -332,6 +344,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         job=None if element.job is None else _job(element.job),
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
+        decision=None if element.decision is None else _decision(element.decision),
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
@@ -347,7 +360,8 @@ def _passes(element: Element) -> bool:
 def _actions(element: Element) -> int:
     """Return how many records entering an element may write, what it waits for aside."""
     variables_and_incident = 2
-    return variables_and_incident + 2 * (element.job is not None)
+    by_itself = 2 * (element.job is not None) + (element.decision is not None)
+    return variables_and_incident + by_itself
 
 
 def _records_of(event: Node) -> int:
@@ -380,6 +394,11 @@ def _job(job: JobDefinition) -> JobPlan:
 def _event_name(name: EventName) -> NamePlan:
     key = name.correlation_key
     return NamePlan(compile_value(name.name), None if key is None else compile_value(key))
+
+
+def _decision(called: DecisionCall) -> DecisionPlan:
+    compute = compile_value(called.decision_id)
+    return DecisionPlan(compute, called.result_variable, called.binding, called.version_tag)
 
 
 def _timer(timer: TimerDefinition) -> TimerPlan:

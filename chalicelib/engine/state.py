@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from chalicelib.bpmn.model import EventType
+from chalicelib.engine.decided import Called, Decidable
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
 
@@ -361,13 +362,15 @@ class Instance:
 
     Shapes: `absent` names records that were looked for and do not exist, so that the engine
         can tell "not there" from "not read yet" (`Missing`); `holders` says so of the messages
-        that were asked for which subscription waits for them alone, 0 for none.
+        that were asked for which subscription waits for them alone, 0 for none, and
+        `decisions` of those that are called what they are, None for none.
     """
 
     root: Root
     records: Mapping[RecordKey, Record] = field(default_factory=dict)
     absent: frozenset[RecordKey] = frozenset()
     holders: Mapping[Waited, int] = field(default_factory=dict)
+    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
 
     @property
     def key(self) -> int:

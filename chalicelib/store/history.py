@@ -61,7 +61,8 @@ def turn_id(store: Table, instance_key: int, version: int) -> str | None:
 
 def events(store: Table, instance_key: int) -> Iterator[tuple[int, HistoryEvent]]:
     """Yield all that happened in an instance, in order, with its epoch milliseconds."""
-    query = Query(HISTORY, table.instance_pk(instance_key))
+    first, last = table.HISTORY_OF_TURN, table.after(table.HISTORY_OF_TURN)
+    query = Query(HISTORY, table.instance_pk(instance_key), first=first, last=last)
     for item in reading.every(store, query):
         yield from _events(item)
 

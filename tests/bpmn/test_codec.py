@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from chalicelib import json_text
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import (
+    Binding,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -57,6 +59,8 @@ ELEMENTS = st.builds(
         OPTIONAL,
     ),
     script=st.none() | st.builds(Script, TEXT, TEXT),
+    decision=st.none()
+    | st.builds(DecisionCall, VALUES, TEXT, st.sampled_from(Binding), st.none() | TEXT),
     timer=st.none()
     | st.builds(TimerDefinition, st.sampled_from(["date", "duration", "cycle"]), VALUES),
     event_name=st.none() | st.builds(EventName, VALUES, OPTIONAL),

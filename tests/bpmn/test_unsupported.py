@@ -84,15 +84,6 @@ def test_an_activity_that_only_compensates_is_refused() -> None:
     )
 
 
-def test_a_decision_that_is_called_is_refused() -> None:
-    task = (
-        '<businessRuleTask id="a"><extensionElements><zeebe:calledDecision decisionId="d"/>'
-        "</extensionElements></businessRuleTask>"
-    )
-
-    assert "unsupported element type calledDecision in businessRuleTask" in refusal_of(line(task))
-
-
 def test_a_boundary_event_on_what_cannot_be_run_is_refused() -> None:
     body = (
         '<callActivity id="a"/><boundaryEvent id="b" attachedToRef="a"><timerEventDefinition>'

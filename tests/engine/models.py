@@ -260,6 +260,13 @@ def script(id_: str, result: str, expression: str, *, extensions: str = "") -> s
     return _element("scriptTask", id_, row + extensions)
 
 
+def rule(id_: str, decision: str, /, *, extensions: str = "", **more: str) -> str:
+    """Return a business rule task whose `result` is a decision; `more` are further attributes."""
+    attributes = {"decisionId": decision, "resultVariable": "result", **more}
+    written = " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())
+    return _element("businessRuleTask", id_, f"<zeebe:calledDecision {written}/>{extensions}")
+
+
 def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
