@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import (
-    Binding,
-    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -29,6 +27,7 @@ from chalicelib.bpmn.model import (
     Value,
 )
 from chalicelib.engine import loops, many, tokens
+from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
@@ -81,15 +80,6 @@ class JobPlan:
     retry_backoff: Compute | None
     assignee: Compute | None
     headers: Mapping[str, str]
-
-
-class DecisionPlan(NamedTuple):
-    """Which decision a business rule task makes, and the variable that its result goes to."""
-
-    decision_id: Compute
-    result_variable: str
-    binding: Binding
-    version_tag: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +334,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         job=None if element.job is None else _job(element.job),
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
-        decision=None if element.decision is None else _decision(element.decision),
+        decision=plan_decision(element.decision),
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
@@ -394,11 +384,6 @@ def _job(job: JobDefinition) -> JobPlan:
 def _event_name(name: EventName) -> NamePlan:
     key = name.correlation_key
     return NamePlan(compile_value(name.name), None if key is None else compile_value(key))
-
-
-def _decision(called: DecisionCall) -> DecisionPlan:
-    compute = compile_value(called.decision_id)
-    return DecisionPlan(compute, called.result_variable, called.binding, called.version_tag)
 
 
 def _timer(timer: TimerDefinition) -> TimerPlan:

@@ -18,7 +18,8 @@ from chalicelib.engine.turn import Missing
 from chalicelib.json_text import JsonObject, JsonValue
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import DecisionPlan, Node
+    from chalicelib.engine.decision_plans import DecisionPlan
+    from chalicelib.engine.plans import Node
 
 
 def enter_business_rule(draft: Draft, node: Node, scope: int, key: int) -> None:
