@@ -30,6 +30,7 @@ from chalicelib.engine.commands import (
     ResolveIncident,
     SetVariables,
 )
+from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.effects import Send
 from chalicelib.engine.handle import handle
 from chalicelib.engine.keys import FIRST_BLOCK, Keys, OutOfKeys
@@ -94,6 +95,7 @@ class Play:
         self.instance: Instance | None = None
         self.turns: list[Turn] = []
         self.holders: dict[Waited, int] = {}  # who waits alone in other instances
+        self.decisions: dict[str, Decidable] = {}  # by their ids
         self.reads = 0  # times that `Missing` asked for more
         self._blocks = iter(range(FIRST_BLOCK, FIRST_BLOCK + 10_000))
 
@@ -179,6 +181,7 @@ class Play:
         shown = None if instance is None else self._shown(wanted(command, instance.root))
         start = next(self._blocks) if instance is None else 0
         holders: dict[Waited, int] = {}
+        decisions: dict[Called, Decidable | None] = {}
         while True:
             if instance is None:
                 keys = Keys(start, spare=list(spare))
@@ -186,9 +189,9 @@ class Play:
                 root = instance.root
                 keys = Keys(root.blocks[-1], root.next_offset, list(spare))
             if isinstance(command, CreateInstance):
-                command = replace(command, holders=holders)
+                command = replace(command, holders=holders, decisions=decisions)
             elif shown is not None:
-                shown = replace(shown, holders=holders)
+                shown = replace(shown, holders=holders, decisions=decisions)
             try:
                 return handle(
                     self.process, shown, command, now=self.now, keys=keys, limits=self.limits
@@ -197,6 +200,9 @@ class Play:
                 spare.append(next(self._blocks))
             except Missing as missing:
                 holders |= {each: self._holder(each) for each in missing.waited}
+                decisions |= {
+                    each: self.decisions.get(each.decision_id) for each in missing.decisions
+                }
                 if shown is None:
                     continue
                 self.reads += bool(missing.keys)
@@ -345,8 +351,13 @@ def check_tokens(root: Root, process: Process) -> None:
         return
     counted = {root.key: 0, **{key: 0 for key, e in root.live.items() if e.tokens}}
     for element in root.live.values():
+        if element.is_listening:
+            continue
         counted[element.scope] += 1
     for move in root.agenda:
+        if move.scope in root.bodies:
+            counted[move.scope] += 1  # it begins one iteration after the other
+            continue
         flows = len(process.elements[move.element_id].outgoing)
         counted[move.scope] += flows - move.position if move.position else 1
     for (scope, _), waiting in root.joins.items():

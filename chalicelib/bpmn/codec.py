@@ -12,6 +12,8 @@ from typing import Any
 
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
+    Binding,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -19,6 +21,7 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     Script,
     SequenceFlow,
@@ -85,6 +88,7 @@ def _element_to(element: Element) -> _Json:
         script=None
         if element.script is None
         else [element.script.expression, element.script.result_variable],
+        decision=None if element.decision is None else _decision_to(element.decision),
         timer=None
         if element.timer is None
         else [element.timer.kind, _value_to(element.timer.value)],
@@ -97,6 +101,7 @@ def _element_to(element: Element) -> _Json:
         escalationCode=element.escalation_code,
         triggeredByEvent=element.triggered_by_event or None,
         loop=None if element.loop is None else _loop_to(element.loop),
+        many=None if element.many is None else _many_to(element.many),
         link=element.link,
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
@@ -105,6 +110,7 @@ def _element_to(element: Element) -> _Json:
 
 def _element_from(row: _Json) -> Element:
     timer, script, job = row.get("timer"), row.get("script"), row.get("job")
+    decision = row.get("decision")
     return Element(
         id=row["id"],
         kind=Kind(row["kind"]),
@@ -118,6 +124,7 @@ def _element_from(row: _Json) -> Element:
         outputs=tuple(map(_mapping_from, row.get("outputs", ()))),
         job=None if job is None else _job_from(job),
         script=None if script is None else Script(*script),
+        decision=None if decision is None else _decision_from(decision),
         timer=None if timer is None else TimerDefinition(timer[0], _value_from(timer[1])),
         event_name=_event_name_from(row["eventName"]) if "eventName" in row else None,
         error_code=row.get("errorCode"),
@@ -128,6 +135,7 @@ def _element_from(row: _Json) -> Element:
         escalation_code=row.get("escalationCode"),
         triggered_by_event=row.get("triggeredByEvent", False),
         loop=_loop_from(row["loop"]) if "loop" in row else None,
+        many=_many_from(row["many"]) if "many" in row else None,
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
@@ -152,6 +160,30 @@ def _loop_to(loop: Loop) -> list[Any]:
 def _loop_from(row: list[Any]) -> Loop:
     condition, maximum, test_before = row
     return Loop(_optional_from(condition), None if maximum is None else int(maximum), test_before)
+
+
+def _many_to(many: ManyDefinition) -> _Json:
+    return _without_defaults(
+        sequential=True if many.is_sequential else None,
+        items=_optional_to(many.input_collection),
+        item=many.input_element,
+        results=many.output_collection,
+        result=_optional_to(many.output_element),
+        cardinality=_optional_to(many.cardinality),
+        completion=_optional_to(many.completion),
+    )
+
+
+def _many_from(row: _Json) -> ManyDefinition:
+    return ManyDefinition(
+        is_sequential=row.get("sequential", False),
+        input_collection=_optional_from(row.get("items")),
+        input_element=row.get("item"),
+        output_collection=row.get("results"),
+        output_element=_optional_from(row.get("result")),
+        cardinality=_optional_from(row.get("cardinality")),
+        completion=_optional_from(row.get("completion")),
+    )
 
 
 def _flow_to(flow: SequenceFlow) -> list[str]:
@@ -193,6 +225,17 @@ def _job_from(row: _Json) -> JobDefinition:
         headers=row.get("headers", {}),
         assignee=_optional_from(row.get("assignee")),
     )
+
+
+def _decision_to(decision: DecisionCall) -> list[str]:
+    """Write what is called, where its result goes, the binding, then the tag where there is one."""
+    row = [_value_to(decision.decision_id), decision.result_variable, decision.binding.value]
+    return row if decision.version_tag is None else [*row, decision.version_tag]
+
+
+def _decision_from(row: list[str]) -> DecisionCall:
+    called, result_variable, binding, *tag = row
+    return DecisionCall(_value_from(called), result_variable, Binding(binding), *tag)
 
 
 def _optional_to(value: Value | None) -> str | None:

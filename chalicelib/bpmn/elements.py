@@ -10,14 +10,17 @@ from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupp
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
+    decision_of,
     extensions_of,
     job_of,
     mappings_of,
     script_of,
 )
 from chalicelib.bpmn.loops import loop_of
+from chalicelib.bpmn.many import many_of
 from chalicelib.bpmn.model import (
     SCOPES,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -46,8 +49,6 @@ GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
 INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
-_LOOPS = frozenset({"multiInstanceLoopCharacteristics"})
-
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -70,15 +71,10 @@ class Links:
 
 def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     """Return what of an element cannot be run, in the words of the model; None if all can."""
-    for child in node.children:
-        if child.name in _LOOPS and child.namespace == node.namespace:
-            return f"{child.name} in {node.name}"
     if boolean(node, "isForCompensation"):
         return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
         return "userTask without a job (an engine-managed one)"
-    if kind is Kind.BUSINESS_RULE_TASK and "calledDecision" in extensions_of(node):
-        return "calledDecision in businessRuleTask"
     if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
         return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
@@ -91,12 +87,17 @@ def compile_element(
     id_ = id_of(node)
     extensions = extensions_of(node)
     event = event_of(node, kind, around.known)
-    job, script = _work(node, kind, extensions, around.reading)
+    decision = _decision(node, kind, extensions)
+    job, script = _work(node, kind, extensions, around.reading) if not decision else (None, None)
     if event.type is EventType.MESSAGE and kind in THROWING and "taskDefinition" in extensions:
         job = job_of(node, extensions, around.reading)
     instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
     if instantiates and links.incoming:
         raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
+    if kind is Kind.SEND_TASK and job is None:
+        reference = node.get("messageRef") or ""
+        name = message_of(node, reference, around.known, needs_key=False)
+        event = Event(EventType.MESSAGE, name=name)
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
@@ -113,6 +114,7 @@ def compile_element(
         outputs=mappings_of(node, extensions, "output", around.reading) if is_mapped else (),
         job=job,
         script=script,
+        decision=decision,
         timer=event.timer,
         event_name=event.name,
         error_code=event.error_code,
@@ -123,6 +125,7 @@ def compile_element(
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
         loop=loop_of(node) if kind in ACTIVITIES else None,
+        many=many_of(node) if kind in ACTIVITIES else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
@@ -138,10 +141,24 @@ def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
     return name
 
 
+def _decision(node: Node, kind: Kind, extensions: Extensions) -> DecisionCall | None:
+    """Return the decision that a business rule task calls; None if it is a job, or another kind."""
+    called = extensions.get("calledDecision") if kind is Kind.BUSINESS_RULE_TASK else None
+    if called is None:
+        return None
+    if "taskDefinition" in extensions:
+        raise refusal(
+            node, "expected a calledDecision (DMN) or a taskDefinition (a job), found both"
+        )
+    return decision_of(node, called)
+
+
 def _work(
     node: Node, kind: Kind, extensions: Extensions, reading: Reading
 ) -> tuple[JobDefinition | None, Script | None]:
     """Return what an element does: a job for a worker, a script, or neither."""
+    if kind is Kind.SEND_TASK and "taskDefinition" not in extensions and node.get("messageRef"):
+        return None, None  # it throws its message itself
     if kind in JOB_TASKS:
         return job_of(node, extensions, reading), None
     if kind is Kind.USER_TASK:

@@ -42,7 +42,12 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
 }
 
 # What may trigger an event subprocess.
-TRIGGERS = frozenset({EventType.ERROR, EventType.ESCALATION})
+TRIGGERS = frozenset(
+    {
+        *(EventType.ERROR, EventType.ESCALATION),
+        *(EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL),
+    }
+)
 
 DEFINITIONS: Mapping[str, EventType] = {
     "timerEventDefinition": EventType.TIMER,
@@ -171,8 +176,8 @@ def _event_name(node: Node, kind: Kind, definition: Node, known: Definitions) ->
     if type_ is EventType.SIGNAL:
         name = signal_of(node, reference, known)
     else:
-        name = message_of(node, reference, known, needs_key=kind in WAITING)
-    if kind is Kind.START_EVENT:
+        name = message_of(node, reference, known, needs_key=kind in WAITING or is_trigger(node))
+    if kind is Kind.START_EVENT and not is_trigger(node):
         check_static(node, name)
     return name
 

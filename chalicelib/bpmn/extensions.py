@@ -1,4 +1,4 @@
-"""The extension elements of Zeebe and ZenBPM: jobs, headers, mappings, scripts.
+"""The extension elements of Zeebe and ZenBPM: jobs, headers, mappings, scripts, decisions.
 
 They are known by their local name, whatever their prefix and namespace, declared or not. Where
 both systems' own are there, ZenBPM's counts; of two of one system the first does. All other
@@ -12,7 +12,15 @@ from collections.abc import Mapping
 
 from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
 from chalicelib.bpmn.expressions import expression, value_of
-from chalicelib.bpmn.model import NAME_MAX, IoMapping, JobDefinition, Script, Value
+from chalicelib.bpmn.model import (
+    NAME_MAX,
+    Binding,
+    DecisionCall,
+    IoMapping,
+    JobDefinition,
+    Script,
+    Value,
+)
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import refusal, shown
 from chalicelib.xml_tree import Node
@@ -57,6 +65,20 @@ def script_of(node: Node, definition: Node) -> Script:
         raise refusal(node, "script: expected an attribute resultVariable, found none")
     text = definition.raw("expression") or ""
     return Script(expression(text, node, "attribute expression of script").text, result_variable)
+
+
+def decision_of(node: Node, definition: Node) -> DecisionCall:
+    """Read the call of a decision.
+
+    Raises: Rejected without decision, result variable or, where it is bound to one, version tag.
+    """
+    decision_id = _optional(node, definition, "decisionId")
+    result_variable = definition.get("resultVariable")
+    for attribute, value in (("decisionId", decision_id), ("resultVariable", result_variable)):
+        if value is None:
+            raise refusal(node, f"calledDecision: expected an attribute {attribute}, found none")
+    assert decision_id is not None and result_variable is not None
+    return DecisionCall(decision_id, result_variable, *_binding(node, definition))
 
 
 def mappings_of(
@@ -134,6 +156,23 @@ def _optional(node: Node, definition: Node | None, attribute: str) -> Value | No
     if definition is None or text is None:
         return None
     return value_of(text, node, f"attribute {attribute} of {definition.name}")
+
+
+def _binding(node: Node, definition: Node) -> tuple[Binding, str | None]:
+    """Read which version of what is called is meant; a tag only counts where it is asked for."""
+    text = definition.get("bindingType") or Binding.LATEST.value
+    if text not in set(Binding):
+        raise refusal(
+            node,
+            f"attribute bindingType of {definition.name}: expected one of "
+            f"{', '.join(Binding)}, found {shown(text)}",
+        )
+    binding, tag = Binding(text), definition.get("versionTag")
+    if binding is not Binding.VERSION_TAG:
+        return binding, None
+    if tag is None:
+        raise refusal(node, f"{definition.name}: expected an attribute versionTag, found none")
+    return binding, tag
 
 
 def _headers(container: Node | None) -> Mapping[str, str]:

@@ -113,6 +113,27 @@ class Script:
     result_variable: str
 
 
+class Binding(StrEnum):
+    """Which version of something that is called by its id is meant."""
+
+    LATEST = "latest"  # when it is called
+    DEPLOYMENT = "deployment"  # as it was when the process was deployed
+    VERSION_TAG = "versionTag"  # the latest that has a tag
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCall:
+    """`calledDecision`: the decision that a business rule task makes, and where its result goes.
+
+    Shapes: `version_tag` where the binding is to one, else None.
+    """
+
+    decision_id: Value
+    result_variable: str
+    binding: Binding = Binding.LATEST
+    version_tag: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """The standard loop marker: while the condition holds, and at most so often."""
@@ -120,6 +141,23 @@ class Loop:
     condition: Value | None
     maximum: int | None
     test_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ManyDefinition:
+    """`multiInstanceLoopCharacteristics`: for what, and how, an activity is done several times.
+
+    Shapes: either `input_collection` or `cardinality` is there; where both are, the collection
+        counts.
+    """
+
+    is_sequential: bool = False
+    input_collection: Value | None = None
+    input_element: str | None = None
+    output_collection: str | None = None
+    output_element: Value | None = None
+    cardinality: Value | None = None
+    completion: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +185,7 @@ class Element:
     outputs: tuple[IoMapping, ...] = ()
     job: JobDefinition | None = None
     script: Script | None = None
+    decision: DecisionCall | None = None
     timer: TimerDefinition | None = None
     event_name: EventName | None = None
     error_code: str | None = None  # of an error event; None or "" catches all
@@ -157,6 +196,7 @@ class Element:
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
     loop: Loop | None = None
+    many: ManyDefinition | None = None
     link: str | None = None
     activation: Value | None = None
     instantiates: bool = False

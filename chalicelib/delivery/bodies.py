@@ -72,6 +72,14 @@ def text(body: JsonObject, name: str) -> str:
     return value
 
 
+def members(body: JsonObject, name: str) -> JsonObject:
+    """Return a member that must be an object. Raises: Rejected(INVALID_ARGUMENT)."""
+    value = body.get(name)
+    if not isinstance(value, dict):
+        raise _refusal(f"expected {name} of a message body to be an object, found {value!r}")
+    return value
+
+
 def profile(body: JsonObject) -> Profile:
     """Return the profile a body names. Raises: Rejected(INVALID_ARGUMENT)."""
     name = text(body, "profile")

@@ -14,13 +14,20 @@ from typing import assert_never
 from chalicelib import json_text
 from chalicelib.delivery import bodies, horizon
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
-from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.commands import (
+    BroadcastSignal,
+    Continue,
+    Owed,
+    PublishMessage,
+    Retire,
+)
 from chalicelib.engine.effects import Send
-from chalicelib.errors import Reason, Rejected
+from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.json_text import JsonObject
 from chalicelib.store.moments import to_ms
 
 QUEUE = "commands"
+PAYLOAD_BYTES_MAX = 200_000  # of the 256 KiB of a message (SQS quota)
 INSURANCE_S = 5  # by then it has usually been done by whoever promised it
 
 
@@ -38,7 +45,7 @@ class QueuedCommand:
     """What a command message says; without a source no instance sent it, and it is real."""
 
     instance_key: int
-    command: Continue | Retire
+    command: Owed
     first_sent: datetime
     source: Source | None = None
 
@@ -81,6 +88,18 @@ def from_text(text: str) -> QueuedCommand:
     )
 
 
+def check(command: Owed) -> None:
+    """Raises: TooLarge for what cannot go along with a message or signal."""
+    match command:
+        case PublishMessage(variables=variables) | BroadcastSignal(variables=variables):
+            length = len(json_text.dumps(variables).encode())
+            if length > PAYLOAD_BYTES_MAX:
+                raise TooLarge(
+                    f"expected at most {PAYLOAD_BYTES_MAX} bytes to go along with a message or "
+                    f"signal, found {length}"
+                )
+
+
 def judge(
     queued: QueuedCommand, root_version: int | None, turn_id: str | None, now: datetime
 ) -> Verdict:
@@ -101,21 +120,45 @@ def judge(
     return LiveDue() if turn_id == source.turn_id and not is_outdated else Spare()
 
 
-def _written(command: Continue | Retire) -> JsonObject:
+def _written(command: Owed) -> JsonObject:
     match command:
         case Continue():
             return {"do": "continue"}
         case Retire():
             return {"do": "retire"}
+        case PublishMessage(id_, name, key, profile, variables):
+            told: JsonObject = {"do": "publish", "id": id_, "name": name, "key": key}
+            return {**told, "profile": profile.value, "variables": variables}
+        case BroadcastSignal(id_, name, at, variables, shard, after, until):
+            told = {"do": "broadcast", "id": id_, "name": name, "variables": variables}
+            return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
         case _ as never:
             assert_never(never)
 
 
-def _read(body: JsonObject) -> Continue | Retire:
+def _read(body: JsonObject) -> Owed:
     match bodies.text(body, "do"):
         case "continue":
             return Continue()
         case "retire":
             return Retire()
+        case "publish":
+            return PublishMessage(
+                id=bodies.text(body, "id"),
+                name=bodies.text(body, "name"),
+                correlation_key=None if body.get("key") is None else bodies.text(body, "key"),
+                profile=bodies.profile(body),
+                variables=bodies.members(body, "variables"),
+            )
+        case "broadcast":
+            return BroadcastSignal(
+                id=bodies.text(body, "id"),
+                name=bodies.text(body, "name"),
+                at=bodies.moment(body, "at"),
+                variables=bodies.members(body, "variables"),
+                shard=None if body.get("shard") is None else bodies.integer(body, "shard"),
+                after=bodies.integer(body, "after"),
+                until=bodies.integer(body, "until"),
+            )
         case other:
             raise Rejected(Reason.INVALID_ARGUMENT, f"expected a command to do, found {other!r}")

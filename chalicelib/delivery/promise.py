@@ -25,8 +25,11 @@ PROMISES_MAX = 3  # a process that stalls longer than the commit window after ea
 
 
 def measure(effects: Sequence[Effect]) -> None:
-    """Raises: TooLarge for a job type that is too long for the message that tells of it."""
+    """Raises: TooLarge for what is too long for the message that tells of it: a job type, or what
+    goes along with a message or signal."""
     for effect in effects:
+        if isinstance(effect, Send):
+            commands.check(effect.command)
         if isinstance(effect, Ring) and (length := len(effect.type.encode())) > TYPE_BYTES_MAX:
             raise TooLarge(
                 f"expected a job type of at most {TYPE_BYTES_MAX} bytes, found {length}: "

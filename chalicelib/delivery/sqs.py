@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
+BATCH_BYTES_MAX = 256 * 1024  # of all messages of a batch (SQS quota)
 BATCH_MAX = 10  # entries of a batch, and messages of a receive (SQS quota)
 WAIT_MAX_S = 20  # of a receive (SQS quota)
 SENDS_MAX = 5  # times an entry that SQS refuses for a reason of its own is sent
@@ -68,7 +69,7 @@ class SqsQueues:
 
     def send(self, queue: str, messages: Sequence[Message]) -> None:
         """Send all of them. Raises: QueueMissing; NotSent, if any may not have been sent."""
-        for batch in _batches(messages):
+        for batch in _fitting(messages):
             entries: list[SendMessageBatchRequestEntryTypeDef] = [
                 {
                     "Id": str(number),
@@ -182,6 +183,21 @@ class SqsQueues:
                 raise
             self._urls.pop(queue, None)
             raise QueueMissing(f"expected queue {self.prefix}{queue}, found none") from error
+
+
+def _fitting(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """Yield batches whose messages fit into one request together."""
+    batch: list[Message] = []
+    size = 0
+    for message in messages:
+        length = len(message.body.encode())
+        if batch and (len(batch) == BATCH_MAX or size + length > BATCH_BYTES_MAX):
+            yield batch
+            batch, size = [], 0
+        batch.append(message)
+        size += length
+    if batch:
+        yield batch
 
 
 def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import tokens, variables
+from chalicelib.engine import event_subprocesses, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Stage, Variables
 from chalicelib.engine.stuck import Stuck, stop
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
     """Let the event come that a live element waits for; whoever calls ended its record, or will
     have it ended with the element."""
+    if element.is_listening:
+        event_subprocesses.hear(draft, node, element, payload)
+        return
     if node.kind is Kind.BOUNDARY_EVENT:
         move = Move(node.id, element.scope, None, key=keep(draft, payload))
         if node.element.cancel_activity:

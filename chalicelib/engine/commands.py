@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.state import Profile, Waited
 from chalicelib.json_text import JsonObject
 
@@ -15,8 +16,8 @@ class CreateInstance:
     """Start an instance at the process's none start event, or at the elements that are named.
 
     Shapes: with `caught_at` a message, by name, or a signal starts it at that element:
-        `variables` are then what came, and the element's to hand on. `holders` as an `Instance`
-        has them.
+        `variables` are then what came, and the element's to hand on. `holders` and
+        `decisions` as an `Instance` has them.
     """
 
     definition_key: int
@@ -29,6 +30,7 @@ class CreateInstance:
     caught_at: str | None = None
     message: str | None = None
     holders: Mapping[Waited, int] = field(default_factory=dict)
+    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,37 @@ class Correlate:
 @dataclass(frozen=True, slots=True)
 class Continue:
     """Make the moves that an earlier, bounded turn left on the agenda."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishMessage:
+    """A message that an instance threw: it is to find who waits for it.
+
+    Shapes: `id` makes it happen once; without a `correlation_key` it can only start instances.
+    """
+
+    id: str
+    name: str
+    correlation_key: str | None
+    profile: Profile
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastSignal:
+    """A signal is to reach all who waited for it `at` a moment, page by page.
+
+    Shapes: `id` tells one broadcast from another; without a `shard` none was looked at yet; of
+        one, what stands `after` a subscription's key is left, up to that of `until` if not 0.
+    """
+
+    id: str
+    name: str
+    at: datetime
+    variables: JsonObject = field(default_factory=dict)
+    shard: int | None = None
+    after: int = 0
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +184,6 @@ Command = (
     | ModifyInstance
     | ResolveIncident
 )
+
+# What a turn may owe to its own instance, or to others that only who does it will find.
+Owed = Continue | Retire | PublishMessage | BroadcastSignal

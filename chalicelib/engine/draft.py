@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import Keys
@@ -24,7 +25,10 @@ from chalicelib.engine.state import (
     Instance,
     Job,
     Join,
+    LoopItems,
+    LoopResults,
     Move,
+    Progress,
     Purge,
     Record,
     RecordKey,
@@ -41,7 +45,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node, Plan
 
-R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure)
+R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure, LoopItems, LoopResults)
 
 # What a turn writes beside records: the root, two items of history, a start mark, an alias block.
 BASE_ACTIONS = 5
@@ -54,13 +58,14 @@ class Given(NamedTuple):
     """What a turn is given from outside: the moment, keys to hand out, and the limits.
 
     Shapes: `holders` says of messages which subscription waits for them alone, 0 for none; of
-        others that was not asked yet.
+        others that was not asked yet; `decisions` are those that were looked for.
     """
 
     now: datetime
     keys: Keys
     limits: Limits
     holders: Mapping[Waited, int] = {}
+    decisions: Mapping[Called, Decidable | None] = {}
 
 
 class Draft:
@@ -70,8 +75,11 @@ class Draft:
         "actions",
         "agenda",
         "before",
+        "bodies",
         "broadcast",
         "counts",
+        "decided",
+        "decisions",
         "effects",
         "element_count",
         "ended_at",
@@ -105,13 +113,14 @@ class Draft:
         self.before = before
         self.key = root.key
         self.version = root.version + 1
-        self.now, self.keys, self.limits, self.holders = given
+        self.now, self.keys, self.limits, self.holders, self.decisions = given
         self.state = root.state
         self.ended_at = root.ended_at
         self.element_count = root.element_count
         self.incident_count = root.incident_count
         self.live: dict[int, ElementInstance] = dict(root.live)
         self.joins: dict[tuple[int, str], Join] = dict(root.joins)
+        self.bodies: dict[int, Progress] = dict(root.bodies)
         self.agenda: list[Move] = list(root.agenda)
         self.purges: list[Purge] = list(root.purges)
         self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
@@ -122,6 +131,7 @@ class Draft:
         self.own: set[int] = set()  # scopes whose variables are the draft's own copy
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
+        self.decided: list[DecisionMade] = []
         self.broadcast: str | None = None  # the signal that this turn answers
         self.moves = 0
         self.actions = BASE_ACTIONS
@@ -170,13 +180,20 @@ class Draft:
         """Owe an effect to the outside."""
         self.effects.append(effect)
 
+    def decide(self, made: DecisionMade) -> None:
+        """Keep a decision with the turn; one that could not be made is only told."""
+        self.decided.append(made)
+        if made.evaluated.problem is None:
+            self.actions += 1
+
     # --- variables -------------------------------------------------------------------------
 
     def values(self, scope: int) -> JsonObject:
         """Return the variables a scope owns; the caller does not change them."""
         values = self.scopes.get(scope)
         if values is None:
-            record = self.find(Variables, scope)
+            # The body of a multi-instance activity owns none: its iterations do.
+            record = None if scope in self.bodies else self.find(Variables, scope)
             values = self.scopes[scope] = {} if record is None else record.values
         return values
 
@@ -213,17 +230,23 @@ class Draft:
 
     def node(self, element_id: str, scope: int) -> Node:
         """Return the node of an element that is entered in a scope: of one that repeats the body,
-        or, in the scope that is this body, the round."""
+        or, in the scope that is this body, the round; of one for many the body, the scope of an
+        iteration in there, and in that what is done."""
         node = self.plan.nodes[element_id]
         if node.inner is not None and scope != self.key:
             around = self.live.get(scope)
             if around is not None and around.element_id == element_id:
-                return node.inner
+                return node.inner if node.each is None or around.loop else node.each
         return node
 
     def node_of(self, element: ElementInstance) -> Node:
         """Return the node of a live element."""
         return self.node(element.element_id, element.scope)
+
+    def shown_scope(self, scope: int) -> int:
+        """Return the scope that clients are told: for an iteration, which is ours, its body."""
+        element = self.live.get(scope)
+        return scope if element is None or not element.loop else element.scope
 
     # --- tokens ----------------------------------------------------------------------------
 
@@ -261,6 +284,7 @@ class Draft:
             self.guards,
             tuple(keys.taken),
             done,
+            tuple(self.decided),
         )
 
     def _root(self) -> Root:
@@ -287,6 +311,7 @@ class Draft:
             next_offset=keys.next_offset,
             live=live,
             joins=self.joins,
+            bodies=self.bodies,
             agenda=tuple(self.agenda),
             purges=tuple(self.purges),
         )

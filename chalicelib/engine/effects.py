@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.commands import Owed
 from chalicelib.engine.state import Profile
 
 
@@ -37,14 +37,14 @@ class SetTimer:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """An instance shall do a command of its own turn.
+    """A command is to be done on account of a turn: by its own instance, or for it.
 
     Shapes: `version` is the source's root version after the turn; with the turn's id it says
         whether the command is real (design section 4).
     """
 
     instance_key: int
-    command: Continue | Retire
+    command: Owed
     version: int
 
 

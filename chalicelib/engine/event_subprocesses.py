@@ -1,6 +1,7 @@
 """Event subprocesses: what triggers one, and what it ends when it interrupts.
 
-One is triggered inside the scope it stands in. If it interrupts, all else in that scope is ended
+One is triggered inside the scope it stands in, by what is thrown there or by what its listener
+waited for (`listeners.py`). If it interrupts, all else in that scope is ended
 first, so that at most one interrupts a scope; otherwise it runs beside the others.
 
 Source: BPMN 2.0.2 section 13.5.4; contracts/zenbpm.md 4.3 ("Event sub-process").
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import tokens
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import Move, Purge, Variables
+from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -33,3 +34,11 @@ def trigger(draft: Draft, start: Node, scope: int, payload: JsonObject) -> None:
     else:
         draft.count(scope, 1)
         draft.agenda.append(move)
+
+
+def hear(draft: Draft, start: Node, listener: ElementInstance, payload: JsonObject) -> None:
+    """Trigger an event subprocess by what its listener waited for; a listener that has nothing to
+    wait for any more is over."""
+    trigger(draft, start, listener.scope, payload)
+    if not (start.element.cancel_activity or listener.timers or listener.subscriptions):
+        draft.live.pop(listener.key)

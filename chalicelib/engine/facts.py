@@ -24,6 +24,7 @@ from chalicelib.engine.commands import (
     ModifyInstance,
     SetVariables,
 )
+from chalicelib.engine.decided import DecisionMade
 from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.state import Incident, Job, JobState, Record, Root, Timer
 from chalicelib.engine.turn import Entered, Left, Terminated, Turn
@@ -128,6 +129,12 @@ class MessageNotCorrelated(NamedTuple):
     reason: str
 
 
+class DecisionEvaluated(NamedTuple):
+    """A DMN decision was made, or could not be."""
+
+    made: DecisionMade
+
+
 class InstanceModified(NamedTuple):
     """A caller set variables of an instance, or moved its tokens."""
 
@@ -172,6 +179,7 @@ Fact = (
     | TimerCancelled
     | MessageCorrelated
     | MessageNotCorrelated
+    | DecisionEvaluated
     | InstanceModified
     | VariableDeleted
     | Moved
@@ -196,6 +204,7 @@ def facts_of(turn: Turn, command: Command, process: Process) -> Iterator[Fact]:
         if isinstance(record, Timer) and key not in turn.after.records:
             is_fired = isinstance(command, FireTimer) and command.timer_key == record.key
             yield TimerFired(record) if is_fired else TimerCancelled(record)
+    yield from map(DecisionEvaluated, turn.decided)
     if turn.history:
         yield Moved(turn, process)
 

@@ -69,12 +69,12 @@ def handle(
     """
     if instance is None:
         assert isinstance(command, CreateInstance)
-        given = Given(now, keys, limits, command.holders)
+        given = Given(now, keys, limits, command.holders, command.decisions)
         root = instances.new_root(process, command, now, keys)
         draft = Draft(plan_of(process), root, None, given)
         instances.start(draft, command)
     else:
-        given = Given(now, keys, limits, instance.holders)
+        given = Given(now, keys, limits, instance.holders, instance.decisions)
         draft = Draft(plan_of(process), instance.root, instance, given)
         if not isinstance(command, CancelInstance):
             moves.run(draft)

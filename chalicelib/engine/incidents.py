@@ -17,6 +17,7 @@ from chalicelib.engine import (
     catching,
     jobs,
     lifecycle,
+    listeners,
     moves,
     retries,
     tokens,
@@ -113,9 +114,10 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         raise Rejected(
             Reason.INVALID_STATE, f"job {incident.job_key} of incident {incident.key} does not wait"
         )
-    node = draft.node(job.element_id, job.scope)
+    element = draft.live[job.element_key]
+    node = draft.node_of(element)
     try:
-        seen = variables.seen_inside(draft, node, job.scope)
+        seen = variables.seen_inside(draft, node, element.scope)
         left, retry_at = _retries(draft, node, job, seen, command)
     except Stuck as stuck:
         raise Rejected(
@@ -195,6 +197,9 @@ def _ring_again(draft: Draft, element: ElementInstance) -> None:
 
 def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Arm the boundary events with the variables of now and the inputs of the element."""
+    if element.is_listening:
+        listeners.arm(draft, node, element, {})
+        return
     seen = variables.visible(draft, element.scope)
     if tokens.holds_tokens(node):
         inside = variables.visible(draft, element.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from chalicelib.bpmn.model import SCOPES, Process
-from chalicelib.engine import catching, lifecycle, modification, tokens
+from chalicelib.engine import catching, lifecycle, listeners, modification, tokens
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
@@ -41,6 +41,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
         return
     if command.caught_at is not None:
         draft.open_scope(draft.key, {})
+        listeners.listen(draft, draft.key, draft.plan.process.id, command.variables)
         caught = catching.keep(draft, command.variables)
         draft.agenda.append(Move(command.caught_at, draft.key, None, key=caught))
         return
@@ -50,6 +51,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
             Reason.INVALID_ARGUMENT, f"process {process.id} has no none start event to start at"
         )
     draft.open_scope(draft.key, command.variables)
+    listeners.listen(draft, draft.key, process.id)
     draft.agenda.append(Move(process.start, draft.key, None))
 
 

@@ -37,7 +37,7 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         instance_key=draft.key,
         element_id=node.id,
         element_key=key,
-        scope=scope,
+        scope=draft.shown_scope(scope),
         kind=KIND,
         type=type_,
         created_at=draft.now,
@@ -86,14 +86,14 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
 
 def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
     """Map the outputs of a completed job and leave its element; what fails is an incident."""
-    node = draft.node(job.element_id, job.scope)
+    node, scope = draft.node_of(element), element.scope
     produced = job.outputs or {}
     local = variables.local_of(node, job.inputs)
     try:
-        outputs = variables.outputs_of(draft, node, job.scope, local, produced)
+        outputs = variables.outputs_of(draft, node, scope, local, produced)
         if outputs is None:
             outputs = variables.unmapped(draft, node, produced) or None
-        tokens.hand_on(draft, node, job.scope, element.key, outputs)
+        tokens.hand_on(draft, node, scope, element.key, outputs)
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
 

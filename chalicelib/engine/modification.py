@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import lifecycle, tokens
+from chalicelib.engine import lifecycle, listeners, tokens
 from chalicelib.engine.commands import CreateInstance, ModifyInstance
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import subprocesses
@@ -49,6 +49,7 @@ def start_at(draft: Draft, command: CreateInstance) -> None:
     """
     nodes = [_startable(draft, element_id) for element_id in command.starting_elements]
     draft.open_scope(draft.key, command.variables)
+    listeners.listen(draft, draft.key, draft.plan.process.id)
     draft.count(draft.key, -1)  # the token that would have stood at the start event
     _start_all(draft, nodes, draft.key, frozenset())
 
@@ -121,7 +122,7 @@ def _startable(draft: Draft, element_id: str) -> Node:
 
 def _live(draft: Draft, key: int) -> ElementInstance:
     element = draft.live.get(key)
-    if element is None:
+    if element is None or element.is_listening:
         raise lifecycle.no_such("element instance", key)
     return element
 

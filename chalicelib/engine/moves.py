@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import joins, tokens
+from chalicelib.engine import joins, many, tokens
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -37,7 +37,7 @@ def run(draft: Draft) -> None:
             return
         node = nodes[move.element_id]
         if move.position:
-            node = nodes[node.outgoing[move.position].target]
+            node = _ahead(draft, node, move)
         elif node.inner is not None:
             node = draft.node(node.id, move.scope)
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
@@ -46,6 +46,13 @@ def run(draft: Draft) -> None:
         enter(draft, node, take_next(draft))
     if not draft.agenda and not draft.purges:
         joins.judge(draft)
+
+
+def _ahead(draft: Draft, node: Node, move: Move) -> Node:
+    """Return what an entry of the agenda that gives one move after the other leads to next."""
+    if move.scope in draft.bodies and node.inner is not None:
+        return node.inner
+    return draft.plan.nodes[node.outgoing[move.position].target]
 
 
 def is_halted(draft: Draft) -> bool:
@@ -65,6 +72,8 @@ def take_next(draft: Draft) -> Move:
     move = draft.agenda.pop()
     if not move.position:
         return move
+    if move.scope in draft.bodies:
+        return many.next_iteration(draft, draft.plan.nodes[move.element_id], move)
     outgoing = draft.plan.nodes[move.element_id].outgoing
     if move.position + 1 < len(outgoing):
         draft.agenda.append(move._replace(position=move.position + 1))

@@ -6,6 +6,7 @@ question that the model has already answered.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,11 +20,14 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     SequenceFlow,
     TimerDefinition,
+    Value,
 )
-from chalicelib.engine import loops, tokens
+from chalicelib.engine import loops, many, tokens
+from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
 from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
@@ -45,6 +49,7 @@ THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
+_NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 
@@ -102,6 +107,24 @@ class LoopPlan:
     test_before: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ManyPlan:
+    """How an activity is done for many.
+
+    Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
+        is computed from first of all.
+    """
+
+    is_sequential: bool
+    items: Compute | None
+    item: str | None
+    results: str | None
+    result: Compute | None
+    result_name: str | None
+    cardinality: Compute | None
+    completion: Compute | None
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -112,8 +135,10 @@ class Node:
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway. An activity that repeats `is_body` of its rounds, each of which is
-        the `inner` node: the activity itself, with no flows and no boundary events.
+        event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
+        An activity that repeats `is_body` of its rounds, each of which is the `inner` node: the
+        activity itself, with no flows and no boundary events. One for many has the scope of
+        `each` between them.
     """
 
     id: str
@@ -134,6 +159,7 @@ class Node:
     job: JobPlan | None
     script: Compute | None
     result_variable: str
+    decision: DecisionPlan | None
     timer: TimerPlan | None
     event_name: NamePlan | None
     actions: int
@@ -144,6 +170,9 @@ class Node:
     loop: LoopPlan | None = None
     inner: Node | None = None
     is_body: bool = False
+    many: ManyPlan | None = None
+    each: Node | None = None
+    is_waited: bool = False
     link_target: str = ""
 
 
@@ -152,13 +181,15 @@ class Plan:
     """A process, ready to run.
 
     Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
-        `triggers` the start events of event subprocesses, by the id of the scope they stand in.
+        `triggers` the start events of event subprocesses, by the id of the scope they stand in;
+        `listened` the scopes in which some of these wait for a timer, a message or a signal.
     """
 
     process: Process
     nodes: Mapping[str, Node]
     judged: frozenset[str]
     triggers: Mapping[str, tuple[Node, ...]]
+    listened: frozenset[str]
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -190,19 +221,54 @@ def make_plan(process: Process) -> Plan:
     for node in nodes.values():
         if node.element.loop is not None:
             _repeat(node, node.element.loop)
+        elif node.element.many is not None:
+            _multiply(node, node.element.many)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = _resolve_jumps(process, nodes)
-    return Plan(
-        process,
-        nodes,
-        judged,
-        _triggers(nodes),
-        min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id)),
-    )
+    triggers = _triggers(nodes)
+    listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
+    for id_ in listened & nodes.keys():
+        nodes[id_].actions += sum(_records_of(s) for s in triggers[id_] if s.is_waited)
+    live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
+    return Plan(process, nodes, judged, triggers, frozenset(listened), live_max)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
     """Make of an activity the body of its rounds."""
+    _make_body(node)
+    condition = None if loop.condition is None else compile_value(loop.condition)
+    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
+    node.enter = loops.enter
+
+
+def _multiply(node: Node, definition: ManyDefinition) -> None:
+    """Make of an activity the body of many."""
+    _make_body(node)
+    assert node.inner is not None
+    node.inner.actions += 1  # the variables of the iteration
+    result = definition.output_element
+    name = None if result is None else _NAME.match(result.text)
+    node.many = ManyPlan(
+        is_sequential=definition.is_sequential,
+        items=_optional(definition.input_collection),
+        item=definition.input_element,
+        results=definition.output_collection,
+        result=_optional(result),
+        result_name=None if name is None else name[0],
+        cardinality=_optional(definition.cardinality),
+        completion=_optional(definition.completion),
+    )
+    node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
+    node.each.inputs = node.each.outputs = ()
+    node.enter = many.enter
+
+
+def _optional(value: Value | None) -> Compute | None:
+    return None if value is None else compile_value(value)
+
+
+def _make_body(node: Node) -> None:
+    """Make of an activity what holds it."""
     node.inner = replace(
         node,
         outgoing=(),
@@ -212,9 +278,7 @@ def _repeat(node: Node, loop: Loop) -> None:
         boundary_waits=(),
         boundary_throws=(),
     )
-    condition = None if loop.condition is None else compile_value(loop.condition)
-    node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
-    node.is_body, node.enter = True, loops.enter
+    node.is_body = True
     node.inputs = node.outputs = ()
     node.job = node.script = None
     node.waits = ()
@@ -227,6 +291,7 @@ def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
         element = node.element
         if element.triggered_by_event and element.start is not None:
             start = nodes[element.start]
+            start.is_waited = start.element.event_type in WAITED
             triggers[element.scope] = (*triggers.get(element.scope, ()), start)
     return triggers
 
@@ -269,6 +334,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         job=None if element.job is None else _job(element.job),
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
+        decision=plan_decision(element.decision),
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
@@ -284,7 +350,8 @@ def _passes(element: Element) -> bool:
 def _actions(element: Element) -> int:
     """Return how many records entering an element may write, what it waits for aside."""
     variables_and_incident = 2
-    return variables_and_incident + 2 * (element.job is not None)
+    by_itself = 2 * (element.job is not None) + (element.decision is not None)
+    return variables_and_incident + by_itself
 
 
 def _records_of(event: Node) -> int:

@@ -10,14 +10,15 @@ timers, incidents, failures and the variables of one scope each. Design section 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
 from chalicelib.bpmn.model import EventType
-from chalicelib.json_text import JsonObject
+from chalicelib.engine.decided import Called, Decidable
+from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
 
 
@@ -55,7 +56,9 @@ class ElementInstance(NamedTuple):
     Shapes: `scope` is the key of the element instance that owns the variables it sees (the
         instance's own key at the top); `tokens` counts, for a subprocess, what is live inside;
         `job`, `timers`, `incident` and `subscriptions` are the keys of the records that are open
-        on it.
+        on it. With a `loop` above 0 it is one iteration of a multi-instance activity, the loop-th:
+        a scope around the activity's own element instance, within the body. One that
+        `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
     """
 
     key: int
@@ -67,6 +70,8 @@ class ElementInstance(NamedTuple):
     timers: tuple[int, ...] = ()
     incident: int | None = None
     subscriptions: tuple[int, ...] = ()
+    loop: int = 0
+    is_listening: bool = False
 
     @property
     def is_stuck(self) -> bool:
@@ -101,6 +106,16 @@ class Join(NamedTuple):
     arrived: int
     more: Mapping[int, int] = {}
     used: int = 0
+
+
+class Progress(NamedTuple):
+    """How far the body of a multi-instance activity is.
+
+    Shapes: `total` iterations in all, of which `completed` are over.
+    """
+
+    total: int
+    completed: int = 0
 
 
 class Purge(NamedTuple):
@@ -139,9 +154,22 @@ class Root:
     next_offset: int = 1
     live: Mapping[int, ElementInstance] = field(default_factory=dict)
     joins: Mapping[tuple[int, str], Join] = field(default_factory=dict)  # by scope and gateway id
+    bodies: Mapping[int, Progress] = field(default_factory=dict)  # of multi-instance activities
     agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
     purges: tuple[Purge, ...] = ()  # before anything else
     turn_id: str = ""  # of the turn that wrote this version
+
+    def inside(self, key: int) -> Iterator[ElementInstance]:
+        """Yield what is live directly in a scope, as clients are shown it: of a multi-instance
+        body what its iterations hold."""
+        for each in self.live.values():
+            if self.shown_scope(each.scope) == key and (not each.loop or each.is_stuck):
+                yield each
+
+    def shown_scope(self, key: int) -> int:
+        """Return the scope that clients are told: for an iteration, which is ours, its body."""
+        element = self.live.get(key)
+        return key if element is None or not element.loop else element.scope
 
     @property
     def is_stuck(self) -> bool:
@@ -291,7 +319,25 @@ class Failure:
     delivery_token: int | None = None
 
 
-Record = Variables | Job | Timer | Subscription | Incident | Failure
+@dataclass(frozen=True, slots=True)
+class LoopItems:
+    """What a multi-instance activity is done for, as evaluated on entry; `key` is the body's."""
+
+    key: int
+    instance_key: int
+    items: Sequence[JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResults:
+    """What a part of its iterations gave, by their numbers from 1; `key` is a `results_key`."""
+
+    key: int
+    instance_key: int
+    values: Mapping[int, JsonValue]
+
+
+Record = Variables | Job | Timer | Subscription | Incident | Failure | LoopItems | LoopResults
 
 
 class RecordKey(NamedTuple):
@@ -316,13 +362,15 @@ class Instance:
 
     Shapes: `absent` names records that were looked for and do not exist, so that the engine
         can tell "not there" from "not read yet" (`Missing`); `holders` says so of the messages
-        that were asked for which subscription waits for them alone, 0 for none.
+        that were asked for which subscription waits for them alone, 0 for none, and
+        `decisions` of those that are called what they are, None for none.
     """
 
     root: Root
     records: Mapping[RecordKey, Record] = field(default_factory=dict)
     absent: frozenset[RecordKey] = frozenset()
     holders: Mapping[Waited, int] = field(default_factory=dict)
+    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
 
     @property
     def key(self) -> int:

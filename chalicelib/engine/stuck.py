@@ -13,6 +13,8 @@ class ErrorType(StrEnum):
     """Why an incident was opened, in Zeebe's words where Zeebe has one."""
 
     CONDITION_ERROR = "CONDITION_ERROR"  # no outgoing flow could be chosen
+    CALLED_DECISION_ERROR = "CALLED_DECISION_ERROR"  # there is no such decision
+    DECISION_EVALUATION_ERROR = "DECISION_EVALUATION_ERROR"  # it failed, or no rule matches
     EXTRACT_VALUE_ERROR = "EXTRACT_VALUE_ERROR"  # an expression gave what its place cannot take
     IO_MAPPING_ERROR = "IO_MAPPING_ERROR"
     JOB_NO_RETRIES = "JOB_NO_RETRIES"
@@ -51,7 +53,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
         created_at=draft.now,
         job_key=job,
         stage=stuck.stage,
-        scope=element.scope,
+        scope=draft.shown_scope(element.scope),
         is_unarmed=stuck.stage is Stage.WORKING and _is_unarmed(earlier),
     )
     draft.put(incident)

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.model import Kind
 from chalicelib.engine import catching
 from chalicelib.engine.commands import Correlate
 from chalicelib.engine.draft import Draft
@@ -114,7 +113,7 @@ def correlate(draft: Draft, command: Correlate) -> None:
     draft.history.append(Unsubscribed(subscription.key, came=True))
     element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]
     rest = tuple(key for key in element.subscriptions if key != subscription.key)
-    if node.kind is Kind.BOUNDARY_EVENT and not node.element.cancel_activity:
+    if not node.element.cancel_activity:
         named = Named(node, subscription.name, subscription.correlation_key)
         rest = (*rest, subscribe(draft, element.key, named).key)
     element = draft.live[element.key] = element._replace(subscriptions=rest)

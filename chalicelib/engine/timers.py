@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.durations import InvalidTime
-from chalicelib.bpmn.model import Kind
 from chalicelib.bpmn.timers import Firing, first_firing, next_firing
 from chalicelib.engine import catching
 from chalicelib.engine.commands import FireTimer
@@ -77,7 +76,7 @@ def fire(draft: Draft, command: FireTimer) -> None:
     element = draft.live[timer.element_key]
     node = draft.plan.nodes[timer.element_id]
     draft.history.append(Disarmed(timer.key, fired=True))
-    if node.kind is Kind.BOUNDARY_EVENT and not node.element.cancel_activity:
+    if not node.element.cancel_activity:
         _fire_beside(draft, node, element, timer)
     catching.happen(draft, node, draft.live[element.key], {})
 

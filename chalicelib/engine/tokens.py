@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import loops, variables
+from chalicelib.engine import loops, many, variables
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.expressions import extract, show
 from chalicelib.engine.guards import Guard
@@ -175,6 +175,8 @@ def close(draft: Draft, key: int) -> None:
     if owns_variables(draft, element):
         draft.counts.pop(key, None)
         draft.close_scope(key)
+    elif key in draft.bodies:
+        many.close(draft, key)
 
 
 # --- the end of tokens and scopes ----------------------------------------------------------
@@ -188,6 +190,8 @@ def consume(draft: Draft, scope: int) -> None:
 
 def complete_scope(draft: Draft, scope: int) -> None:
     """Complete the instance, or the subprocess that owns the scope."""
+    if draft.plan.listened:
+        _close_listeners(draft, scope)
     if scope == draft.key:
         is_cancelled = draft.state is InstanceState.TERMINATING
         draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
@@ -200,10 +204,20 @@ def complete_scope(draft: Draft, scope: int) -> None:
         stop(draft, element, stuck)
 
 
+def _close_listeners(draft: Draft, scope: int) -> None:
+    """End what waits to trigger an event subprocess in a scope that is over."""
+    listeners = [e for e in draft.live.values() if e.is_listening and e.scope == scope]
+    draft.need(key for element in listeners for key in records_of(draft, element))
+    for element in listeners:
+        close(draft, element.key)
+
+
 def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Go on with an element that has nothing left inside. Raises: Stuck."""
     if node.loop is not None:
         loops.next_round(draft, node, element)
+    elif node.many is not None:
+        many.complete(draft, node, element)
     else:
         complete_subprocess(draft, node, element)
 
@@ -223,7 +237,8 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
     close(draft, element.key)
-    draft.history.append(Terminated(element.key))
+    if not (element.loop or element.is_listening):
+        draft.history.append(Terminated(element.key))
 
 
 def owns_variables(draft: Draft, element: ElementInstance) -> bool:
@@ -233,7 +248,7 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
     """
     node = draft.node_of(element)
     if node.is_body or node.kind in OWNERS:
-        return True
+        return element.key not in draft.bodies
     return element.incident is not None and node.kind in CATCHERS
 
 
@@ -247,6 +262,8 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
         keys.append(RecordKey(Incident, element.incident))
     if owns_variables(draft, element):
         keys.append(RecordKey(Variables, element.key))
+    if element.key in draft.bodies:
+        keys += many.records_of(draft, element.key)
     return keys
 
 
@@ -307,6 +324,7 @@ def withdraw(draft: Draft, key: int) -> bool:
         if draft.count(element.scope, -1):
             break
         key = element.scope
+        _close_listeners(draft, key)
     if key == draft.key and not draft.counts[key]:
         draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
     draft.purges.pop()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from chalicelib.engine.decided import Called, DecisionMade
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.state import Instance, RecordKey, Waited
@@ -19,6 +20,13 @@ class Entered(NamedTuple):
     key: int
     element_id: str
     scope: int
+
+
+class Iterated(NamedTuple):
+    """History: an iteration of a multi-instance activity began: a scope within its body."""
+
+    key: int
+    body: int
 
 
 class Left(NamedTuple):
@@ -90,7 +98,16 @@ class Unsubscribed(NamedTuple):
 
 
 HistoryEvent = (
-    Entered | Left | Terminated | Taken | Changed | Armed | Disarmed | Subscribed | Unsubscribed
+    Entered
+    | Left
+    | Terminated
+    | Taken
+    | Changed
+    | Armed
+    | Disarmed
+    | Subscribed
+    | Unsubscribed
+    | Iterated
 )
 
 
@@ -100,7 +117,8 @@ class Turn:
 
     Shapes: `before` is None when the turn starts the instance; `guards` says for each record
         that is written which condition the decision rests on; `done` is False if the turn only
-        made moves of the agenda, so the command is to be decided again on the next.
+        made moves of the agenda, so the command is to be decided again on the next; `decided`
+        are the decisions that it made.
     """
 
     before: Instance | None
@@ -111,6 +129,7 @@ class Turn:
     guards: Mapping[RecordKey, Guard] = field(default_factory=dict)
     blocks: tuple[int, ...] = ()  # key blocks taken by this turn, which get an alias item
     done: bool = True
+    decided: tuple[DecisionMade, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -126,11 +145,19 @@ class Turn:
 class Missing(Exception):
     """The decision needs records that were not read; read them and decide again.
 
-    Shapes: `waited` are the messages of which it must be known who waits for them.
+    Shapes: `waited` are the messages of which it must be known who waits for them; `decisions`
+        those that are called.
     """
 
-    def __init__(self, keys: frozenset[RecordKey], waited: frozenset[Waited] = frozenset()) -> None:
+    def __init__(
+        self,
+        keys: frozenset[RecordKey],
+        waited: frozenset[Waited] = frozenset(),
+        decisions: frozenset[Called] = frozenset(),
+    ) -> None:
         names = sorted((k.type.__name__, k.key) for k in keys)
-        super().__init__(f"not read: {names}, {sorted(waited)}")
+        called = sorted(each.decision_id for each in decisions)
+        super().__init__(f"not read: {names}, {sorted(waited)}, {called}")
         self.keys = keys
         self.waited = waited
+        self.decisions = decisions

@@ -48,7 +48,7 @@ def merge(draft: Draft, scope: int, values: JsonObject) -> None:
     """Set variables where they belong: in the nearest scope that has the name, else at the top."""
     if scope == draft.key or draft.rules.sees_snapshot:
         outer = _passes_on(draft, scope)
-        if outer is None:
+        if outer is None or draft.live[scope].loop:  # an iteration keeps what it made
             draft.assign(scope, values)
             return
         own = draft.values(scope)

@@ -8,8 +8,8 @@ still too large is either the caller's own payload (refused, nothing changes) or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from chalicelib.bpmn.model import Process
 from chalicelib.delivery.promise import measure
@@ -23,6 +23,7 @@ from chalicelib.engine.commands import (
     ResolveIncident,
     SetVariables,
 )
+from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.draft import Given
 from chalicelib.engine.handle import handle
 from chalicelib.engine.incidents import limit_turn
@@ -31,6 +32,7 @@ from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import Instance, Waited
 from chalicelib.engine.turn import Missing, Turn
 from chalicelib.errors import Rejected, TooLarge
+from chalicelib.operations import dmn_decisions
 from chalicelib.ports import Ports
 from chalicelib.store import blocks, instances, subscriptions
 
@@ -47,7 +49,6 @@ Payload = (
     | ResolveIncident
     | SetVariables
 )
-Make = Callable[[Instance | None, Keys, Mapping[Waited, int]], Turn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,22 @@ class Decision:
 
     turn: Turn
     refusal: TooLarge | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What of other collections the engine asked for while it decided."""
+
+    holders: dict[Waited, int] = field(default_factory=dict)
+    decisions: dict[Called, Decidable | None] = field(default_factory=dict)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether it asked for anything."""
+        return bool(self.holders or self.decisions)
+
+
+Make = Callable[[Instance | None, Keys, Found], Turn]
 
 
 def decide(ports: Ports, process: Process, instance: Instance, command: Command) -> Decision:
@@ -86,7 +103,7 @@ def limited(
     """
     message, limits = refusal.message, ports.settings.limits
 
-    def stop(instance: Instance | None, keys: Keys, _: Mapping[Waited, int]) -> Turn:
+    def stop(instance: Instance | None, keys: Keys, _: Found) -> Turn:
         assert instance is not None
         given = Given(ports.clock.now(), keys, limits)
         return limit_turn(process, instance, command, message, given)
@@ -106,14 +123,14 @@ def _fitting(ports: Ports, process: Process, instance: Instance | None, command:
         def made(
             known: Instance | None,
             keys: Keys,
-            holders: Mapping[Waited, int],
+            found: Found,
             limits: Limits = limits,
         ) -> Turn:
             now, asked = ports.clock.now(), command
-            if known is not None:
-                known = replace(known, holders=holders) if holders else known
-            elif isinstance(command, CreateInstance):
-                asked = replace(command, holders=holders) if holders else command
+            if found.is_any and known is not None:
+                known = replace(known, holders=found.holders, decisions=found.decisions)
+            elif found.is_any and isinstance(command, CreateInstance):
+                asked = replace(command, holders=found.holders, decisions=found.decisions)
             return handle(process, known, asked, now=now, keys=keys, limits=limits)
 
         turn = _made(ports, instance, made)
@@ -145,13 +162,15 @@ def _made(ports: Ports, instance: Instance | None, make: Make) -> Turn:
     else:
         block, next_offset = instance.root.blocks[-1], instance.root.next_offset
     spare: list[int] = []
-    holders: dict[Waited, int] = {}
+    found = Found()
     for _ in range(ASKS_MAX):
         try:
-            turn = make(instance, Keys(block, next_offset, list(spare)), holders)
+            turn = make(instance, Keys(block, next_offset, list(spare)), found)
         except Missing as missing:
             if missing.waited:
-                holders |= subscriptions.holders(ports.table, missing.waited)
+                found.holders.update(subscriptions.holders(ports.table, missing.waited))
+            for called in missing.decisions:
+                found.decisions[called] = dmn_decisions.find(ports, called)
             if missing.keys:
                 assert instance is not None
                 instance = instances.read_more(ports.table, instance, missing.keys)

@@ -20,6 +20,7 @@ from chalicelib.operations import scopes
 from chalicelib.operations.advance import advance, start_once
 from chalicelib.operations.definitions import not_found
 from chalicelib.operations.repeats import done_before
+from chalicelib.operations.retention import time_to_live
 from chalicelib.operations.scopes import Found
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
@@ -255,9 +256,3 @@ def _definition(ports: Ports, wanted: Start) -> Definition:
     if named is None:
         raise not_found(UNKNOWN_PROCESS if wanted.definition_key is None else wanted.definition_key)
     return named
-
-
-def time_to_live(ports: Ports) -> timedelta | None:
-    """Return how long the history of what starts now stays after its end; None for ever."""
-    seconds = ports.settings.history_time_to_live_s
-    return timedelta(seconds=seconds) if seconds else None

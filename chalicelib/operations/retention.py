@@ -15,6 +15,12 @@ from chalicelib.store import instances, retention
 RETIRE_TIME = timedelta(seconds=20)  # of the function's 30 s; what is left, the message brings
 
 
+def time_to_live(ports: Ports) -> timedelta | None:
+    """Return how long the history of what starts now stays after its end; None for ever."""
+    seconds = ports.settings.history_time_to_live_s
+    return timedelta(seconds=seconds) if seconds else None
+
+
 def retire(ports: Ports, instance_key: int) -> None:
     """Give all items of an ended instance their time to live, in both tables.
 

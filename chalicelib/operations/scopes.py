@@ -7,6 +7,7 @@ asked only for keys and lists that can mean one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from chalicelib.bpmn.model import SCOPES, Process
 from chalicelib.engine.state import Instance, RecordKey, Variables
@@ -72,8 +73,13 @@ def children(ports: Ports, key: int) -> list[Found]:
 
 def is_live(instance: Instance, key: int, process: Process) -> bool:
     """Say whether a key is that of a subprocess which goes on."""
-    element = instance.root.live.get(key)
-    return element is not None and _owns_scope(process, element.element_id)
+    root = instance.root
+    element = root.live.get(key)
+    if element is None or element.loop:
+        return False
+    around = root.live.get(element.scope)
+    is_iteration = around is not None and around.loop > 0
+    return _owns_scope(process, element.element_id, is_iteration)
 
 
 def definition_of(ports: Ports, instance: Instance) -> Definition:
@@ -87,10 +93,26 @@ def definition_of(ports: Ports, instance: Instance) -> Definition:
 
 def _rows(ports: Ports, instance: Instance, process: Process) -> dict[int, ScopeRow]:
     """Return the scopes of an instance; a process without subprocesses is not asked."""
-    if not any(element.kind in SCOPES for element in process.elements.values()):
+    if not any(_owns_scope(process, id_, False) for id_ in process.elements):
         return {}
-    return rows.scope_rows(ports.table, instance.key, lambda id_: _owns_scope(process, id_))
+    return rows.scope_rows(ports.table, instance.key, partial(_owns_scope, process))
 
 
-def _owns_scope(process: Process, element_id: str) -> bool:
-    return process.elements[element_id].kind in SCOPES
+def _owns_scope(process: Process, element_id: str, is_iteration: bool) -> bool:
+    """Say whether an element has others inside: a subprocess, or the body of many."""
+    element = process.elements[element_id]
+    is_body = element.many is not None and not is_iteration
+    return is_body or element.kind in SCOPES
+
+
+def is_body(found: Found) -> bool:
+    """Say whether what was found is the body of a multi-instance activity."""
+    key, live = found.key, found.instance.root.live
+    if found.ended is not None:
+        element_id, is_iteration = found.ended.element_id, found.ended.is_iteration
+    elif key in live:
+        around = live.get(live[key].scope)
+        element_id, is_iteration = live[key].element_id, around is not None and around.loop > 0
+    else:
+        return False
+    return found.definition.process.elements[element_id].many is not None and not is_iteration

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -27,3 +28,23 @@ class PerTable(Generic[T]):
             if value is None:
                 value = self._values[store] = self._make()
             return value
+
+
+class Kept(Generic[T]):
+    """The last so many things that were read of each table, for what never changes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._of: PerTable[OrderedDict[Hashable, T]] = PerTable(OrderedDict)
+
+    def get(self, store: Table, key: Hashable) -> T | None:
+        """Return what is kept under a key."""
+        return self._of.of(store).get(key)
+
+    def keep(self, store: Table, key: Hashable, thing: T) -> T:
+        """Keep a thing, in place of the oldest if there are too many, and return it."""
+        kept = self._of.of(store)
+        kept[key] = thing
+        if len(kept) > self._most:
+            kept.popitem(last=False)
+        return thing

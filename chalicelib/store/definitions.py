@@ -8,8 +8,6 @@ it was read: of two deployments at once one starts over, and nobody sees half of
 
 from __future__ import annotations
 
-import zlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,11 +32,9 @@ from chalicelib.ports import (
     Table,
     Write,
 )
-from chalicelib.store import blocks, fields, reading, table
-from chalicelib.store.caches import PerTable
+from chalicelib.store import blocks, chunks, fields, reading, table
+from chalicelib.store.caches import Kept
 
-CHUNK_BYTES = 350_000  # of DynamoDB's 400 kB an item
-CHUNKS_MAX = 12  # design section 3
 KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
 PROCESSES_MAX = 30  # of one file: three writes each in one transaction
 RACES_MAX = 10  # deployments of one process id that may come first, one after another
@@ -97,7 +93,7 @@ _FIELDS = (
     *fields.times("deployed_at"),
 )
 
-_KEPT: PerTable[OrderedDict[int, Definition]] = PerTable(OrderedDict)
+_KEPT: Kept[Definition] = Kept(KEPT_MAX)
 
 
 def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -> Deployed:
@@ -119,7 +115,7 @@ def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -
             return Deployed(tuple(info for info in found if info is not None), created=False)
         if not base:
             base = first_key(blocks.take(store)) + 1
-            _put_chunks(store, base, deployment)
+            chunks.put(store, _texts(base, deployment))
         infos = _next_versions(deployment, found, base, now)
         if _commit(store, infos, found, f"{token[:30]}-{race}"):
             return Deployed(tuple(infos), created=True)
@@ -128,8 +124,7 @@ def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -
 
 def get(store: Table, key: int) -> Definition | None:
     """Return a definition with its compiled process, from memory if it was read before."""
-    kept = _KEPT.of(store)
-    definition = kept.get(key)
+    definition = _KEPT.get(store, key)
     if definition is None:
         info = _info(store.get(table.definition_key(key)))
         if info is None:
@@ -141,16 +136,13 @@ def get(store: Table, key: int) -> Definition | None:
 
 def remember(store: Table, definition: Definition) -> None:
     """Keep a definition in this container's memory, so that it is not read again."""
-    kept = _KEPT.of(store)
-    kept[definition.key] = definition
-    if len(kept) > KEPT_MAX:
-        kept.popitem(last=False)
+    _KEPT.keep(store, definition.key, definition)
 
 
 def xml(store: Table, key: int) -> bytes | None:
     """Return the file a definition came from, byte for byte."""
     info = _info(store.get(table.definition_key(key)))
-    return None if info is None else _read_chunks(store, info.xml_key, table.XML)
+    return None if info is None else chunks.read(store, info.xml_key, table.XML)
 
 
 def latest(store: Table, process_id: str, profile: Profile) -> Definition | None:
@@ -181,9 +173,9 @@ def _info(item: Item | None) -> DefinitionInfo | None:
 def _process(store: Table, info: DefinitionInfo) -> Process:
     """Read the compiled process; one compiled by another version of us is compiled again."""
     try:
-        return codec.from_json(_read_chunks(store, info.key, table.MODEL).decode())
+        return codec.from_json(chunks.read(store, info.key, table.MODEL).decode())
     except codec.UnknownFormat:
-        source = _read_chunks(store, info.xml_key, table.XML)
+        source = chunks.read(store, info.xml_key, table.XML)
         compiled = {process.id: process for process in bpmn.parse(source, info.profile)}
         return compiled[info.bpmn_process_id]
 
@@ -256,9 +248,7 @@ def _commit(
 
 def _writes(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
     pointer = table.latest_key(info.profile.value, info.bpmn_process_id)
-    as_read: Condition = (
-        (Absent("pk"),) if latest is None else (Equals("definition_key", latest.key),)
-    )
+    as_read = pointer_as_read(None if latest is None else latest.key)
     if info is latest:
         return [Check(pointer, as_read)]
     named: Item = {"definition_key": info.key, "version": info.version}
@@ -271,39 +261,18 @@ def _writes(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
     return writes
 
 
+def pointer_as_read(latest: int | None) -> Condition:
+    """Return the condition that *latest* still names the definition that was read."""
+    return (Absent("pk"),) if latest is None else (Equals("definition_key", latest),)
+
+
 def _tag_key(info: DefinitionInfo) -> ItemKey:
     return table.tag_key(info.profile.value, info.bpmn_process_id, info.version_tag or "")
 
 
-# --- chunks ------------------------------------------------------------------------------------
-
-
-def _put_chunks(store: Table, base: int, deployment: Deployment) -> None:
+def _texts(base: int, deployment: Deployment) -> dict[tuple[int, str], bytes]:
+    """Return what is to be read of a file: its XML, and each process compiled."""
     texts = {(base, table.XML): deployment.xml}
     for number, process in enumerate(deployment.processes):
         texts[base + number, table.MODEL] = codec.to_json(process).encode()
-    chunks = [
-        Put(table.chunk_key(key, prefix, number), {"bytes": chunk})
-        for (key, prefix), text in texts.items()
-        for number, chunk in enumerate(pack(text))
-    ]
-    for put in chunks:
-        store.write(put)
-
-
-def pack(text: bytes) -> list[bytes]:
-    """Compress a text into chunks that fit into items. Raises: TooLarge."""
-    packed = zlib.compress(text)
-    if len(packed) > CHUNKS_MAX * CHUNK_BYTES:
-        raise TooLarge(
-            f"expected a model of at most {CHUNKS_MAX * CHUNK_BYTES} bytes when compressed, "
-            f"found {len(packed)}"
-        )
-    return [packed[at : at + CHUNK_BYTES] for at in range(0, len(packed), CHUNK_BYTES)]
-
-
-def _read_chunks(store: Table, key: int, prefix: str) -> bytes:
-    pk = table.chunk_key(key, prefix, 0).pk
-    query = Query(LIVE, pk, first=prefix, last=table.after(prefix))
-    chunks = [item["bytes"] for item in reading.every(store, query)]
-    return zlib.decompress(b"".join(chunk for chunk in chunks if isinstance(chunk, bytes)))
+    return texts

@@ -17,7 +17,7 @@ from chalicelib.engine.state import Instance, Record, RecordKey, Variables
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import TooLarge
 from chalicelib.ports import Attribute, Check, Condition, Delete, Item, ItemKey, Put, Update, Write
-from chalicelib.store import history, items, quotas, retention, subscriptions, table
+from chalicelib.store import dmn_decisions, history, items, quotas, retention, subscriptions, table
 from chalicelib.store.conditions import condition
 from chalicelib.store.moments import to_ms
 
@@ -75,8 +75,15 @@ def _plan(turn: Turn) -> Iterator[Planned]:
         alias: Item = {"alias_of": turn.after.key}
         place = table.root_key(first_key(block))
         yield Put(place, alias, condition(Guard.NEW, None)), alias
-    for put in history.puts(turn):
+    for put in (*history.puts(turn), *_decided(turn)):
         yield put, put.item
+
+
+def _decided(turn: Turn) -> Iterator[Put]:
+    """Yield what keeps the decisions that were made; the root's version guards them too."""
+    for made in turn.decided:
+        if made.evaluated.problem is None:
+            yield dmn_decisions.put(made)
 
 
 def _root_write(turn: Turn) -> Planned:

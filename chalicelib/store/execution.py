@@ -5,8 +5,9 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
-                [subscriptions]], ...],
+                [subscriptions], loop, listens], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
+     "bodies": [[key, total, completed], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn], ...]}
 
@@ -20,7 +21,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.engine.keys import block_of
-from chalicelib.engine.state import ElementInstance, Join, Move, Purge, Root
+from chalicelib.engine.state import ElementInstance, Join, Move, Progress, Purge, Root
 from chalicelib.store.moments import from_ms, to_ms
 
 Row = list[Any]
@@ -39,6 +40,7 @@ def to_text(root: Root) -> str:
             _join_row(scope - origin, gateway, join)
             for (scope, gateway), join in root.joins.items()
         ],
+        "bodies": [[key - origin, *progress] for key, progress in root.bodies.items()],
         "agenda": [_move_row(move, origin) for move in root.agenda],
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
@@ -60,6 +62,7 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "blocks": tuple(state.get("blocks", (block_of(origin),))),
         "live": {element.key: element for element in live},
         "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
+        "bodies": {origin + key: Progress(*rest) for key, *rest in state.get("bodies", ())},
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
     }
@@ -76,7 +79,8 @@ def _filled(row: Row, length: int) -> Row:
 
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
-    key, element_id, scope, created_at, tokens, job, timers, incident, subscriptions = element
+    key, element_id, scope, created_at, tokens, job, timers, incident, names, *marks = element
+    loop, listens = marks
     return _cut(
         [
             key - origin,
@@ -87,13 +91,17 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             job and job - origin,
             [timer - origin for timer in timers],
             incident and incident - origin,
-            [subscription - origin for subscription in subscriptions],
+            [name - origin for name in names],
+            loop,
+            int(listens),
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, names = _filled(row, 9)
+    key, element_id, scope, created, tokens, job, timers, incident, names, loop, listens = _filled(
+        row, 11
+    )
     return ElementInstance(
         key=origin + key,
         element_id=element_id,
@@ -104,6 +112,8 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         timers=tuple(origin + timer for timer in timers or ()),
         incident=origin + incident if incident else None,
         subscriptions=tuple(origin + name for name in names or ()),
+        loop=loop or 0,
+        is_listening=bool(listens),
     )
 
 

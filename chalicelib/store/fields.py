@@ -49,6 +49,20 @@ def json_texts(*names: str) -> Fields:
     return tuple(Field(name, json_text.dumps, json_text.loads) for name in names)
 
 
+def numbered_json(name: str) -> Fields:
+    """JSON values by numbers, as JSON text."""
+    return (Field(name, _numbered_to_text, _numbered_from_text),)
+
+
+def _numbered_to_text(values: Mapping[int, Any]) -> str:
+    return json_text.dumps({str(number): value for number, value in values.items()})
+
+
+def _numbered_from_text(text: str) -> dict[int, Any]:
+    values: Any = json_text.loads(text)
+    return {int(number): value for number, value in values.items()}
+
+
 def words(name: str, kind: type[Enum]) -> Fields:
     """One of an enumeration's values."""
     return (Field(name, lambda member: member.value, kind),)

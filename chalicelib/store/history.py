@@ -5,6 +5,7 @@ in further items. Snapshots of variables are not stored: they are folded from th
 read.
 
     ["e", key, element id, scope]   entered       ["l", key, outputs]           left
+    ["i", key, body]                iteration begun
     ["t", key]                      terminated    ["f", key, flow id, scope]    flow taken
     ["c", scope, values, [removed]] variables changed
     ["s", key, element id, element, name, correlation key] subscribed
@@ -25,6 +26,7 @@ from chalicelib.engine.turn import (
     Disarmed,
     Entered,
     HistoryEvent,
+    Iterated,
     Left,
     Subscribed,
     Taken,
@@ -59,7 +61,8 @@ def turn_id(store: Table, instance_key: int, version: int) -> str | None:
 
 def events(store: Table, instance_key: int) -> Iterator[tuple[int, HistoryEvent]]:
     """Yield all that happened in an instance, in order, with its epoch milliseconds."""
-    query = Query(HISTORY, table.instance_pk(instance_key))
+    first, last = table.HISTORY_OF_TURN, table.after(table.HISTORY_OF_TURN)
+    query = Query(HISTORY, table.instance_pk(instance_key), first=first, last=last)
     for item in reading.every(store, query):
         yield from _events(item)
 
@@ -117,6 +120,7 @@ def _moment(value: Any) -> datetime:
 # What each tag stands for, and how the members of its row are read.
 _KINDS: Mapping[str, tuple[Callable[..., HistoryEvent], tuple[Callable[[Any], Any], ...]]] = {
     "e": (Entered, (int, str, int)),
+    "i": (Iterated, (int, int)),
     "l": (Left, (int, _same)),
     "t": (Terminated, (int,)),
     "f": (Taken, (int, str, int)),

@@ -22,6 +22,8 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     JobState,
+    LoopItems,
+    LoopResults,
     Profile,
     Record,
     RecordKey,
@@ -98,6 +100,8 @@ RECORDS: Mapping[type[Record], Row] = {
             *fields.words("stage", Stage),
         ),
     ),
+    LoopItems: Row(table.LOOP_ITEMS, fields.json_texts("items")),
+    LoopResults: Row(table.LOOP_RESULTS, fields.numbered_json("values")),
     Failure: Row(
         table.FAILURE,
         (

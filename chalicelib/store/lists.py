@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.engine.state import (
+    ElementInstance,
     Incident,
     Instance,
     InstanceState,
@@ -204,9 +205,13 @@ def _matches(root: Root, wanted: WantedInstances) -> bool:
         and (wanted.business_key is None or root.business_key == wanted.business_key)
         and (
             wanted.element_id is None
-            or any(element.element_id == wanted.element_id for element in root.live.values())
+            or any(_is_at(element, wanted.element_id) for element in root.live.values())
         )
     )
+
+
+def _is_at(element: ElementInstance, element_id: str) -> bool:
+    return element.element_id == element_id and not element.is_listening
 
 
 def roots(store: Table, entries: Iterable[Entry]) -> list[Root]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Root
@@ -18,7 +18,12 @@ def expires_at(root: Root) -> int | None:
     """Return when an ended instance's items may go, in epoch seconds; None to keep them."""
     if root.ended_at is None or root.time_to_live is None:
         return None
-    return to_ms(root.ended_at + max(root.time_to_live, RETENTION_MIN)) // 1000
+    return counted_from(root.ended_at, root.time_to_live)
+
+
+def counted_from(moment: datetime, time_to_live: timedelta) -> int:
+    """Return when what ended then may go, in epoch seconds."""
+    return to_ms(moment + max(time_to_live, RETENTION_MIN)) // 1000
 
 
 def expire(store: Table, root: Root) -> Iterator[ItemKey]:

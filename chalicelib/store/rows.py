@@ -17,6 +17,7 @@ from chalicelib.engine.turn import (
     Changed,
     Disarmed,
     Entered,
+    Iterated,
     Left,
     Subscribed,
     Taken,
@@ -52,7 +53,11 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRow:
-    """A subprocess that was entered, with its variables as they are, or were at its end."""
+    """A subprocess or multi-instance activity that was entered, with its variables as they are,
+    or were at its end.
+
+    Shapes: `is_iteration` says that it is one of many, within the body that is its scope.
+    """
 
     key: int
     element_id: str
@@ -61,6 +66,7 @@ class ScopeRow:
     ended_at: datetime | None = None
     was_terminated: bool = False
     variables: JsonObject = field(default_factory=dict)
+    is_iteration: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +119,14 @@ def list_history(
 def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
     """Return what happened in an instance by key, in order, without the snapshots."""
     rows: dict[int, HistoryRow] = {}
+    bodies: dict[int, int] = {}  # by iteration, whose scope nobody is shown
     for at_ms, event in history.events(store, instance_key):
         at = from_ms(at_ms)
         match event:
             case Entered(key, element_id, scope):
-                rows[key] = HistoryRow(key, element_id, scope, at)
+                rows[key] = HistoryRow(key, element_id, bodies.get(scope, scope), at)
+            case Iterated(key, body):
+                bodies[key] = body
             case Taken(key, flow_id, scope):
                 home = scope or instance_key
                 rows[key] = HistoryRow(key, flow_id, home, at, is_flow=True, ended_at=at)
@@ -131,14 +140,21 @@ def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
 
 
 def scope_rows(
-    store: Table, instance_key: int, is_scope: Callable[[str], bool]
+    store: Table, instance_key: int, is_scope: Callable[[str, bool], bool]
 ) -> dict[int, ScopeRow]:
-    """Return the elements of an instance that owned variables, by key, in order of their start."""
+    """Return the elements of an instance that others were in, by key, in order of their start.
+
+    Shapes: `is_scope` is asked of an element id, and whether it is of one iteration of many.
+    """
     rows: dict[int, ScopeRow] = {}
+    bodies: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, element_id, scope) if is_scope(element_id):
-                rows[key] = ScopeRow(key, element_id, scope, from_ms(at_ms))
+            case Iterated(key, body):
+                bodies[key] = body
+            case Entered(key, element_id, scope) if is_scope(element_id, scope in bodies):
+                home, at, is_one = bodies.get(scope, scope), from_ms(at_ms), scope in bodies
+                rows[key] = ScopeRow(key, element_id, home, at, is_iteration=is_one)
             case Changed(scope, changed, removed) if scope in rows:
                 values = _changed(rows[scope].variables, changed, removed)
                 rows[scope] = replace(rows[scope], variables=values)
@@ -157,7 +173,7 @@ def timer_rows(store: Table, instance_key: int) -> dict[int, TimerRow]:
     around: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, _, scope):
+            case Entered(key, _, scope) | Iterated(key, scope):
                 around[key] = scope
             case Armed(key, element_id, element_key, due):
                 scope = around.get(element_key, instance_key)
@@ -199,6 +215,8 @@ def _snapshots(
     around: dict[int, int] = {}
     for _, event in history.events(store, instance_key):
         match event:
+            case Iterated(key, body):
+                around[key] = body
             case Entered(key, _, scope):
                 around[key] = scope
                 if key in wanted:

@@ -59,7 +59,7 @@ def count_elements(
     incidents: Counter[str] = Counter()
     for root in _roots(store, own):
         live = root.live.values()
-        active.update(element.element_id for element in live)
+        active.update(element.element_id for element in live if not element.is_listening)
         incidents.update(element.element_id for element in live if element.incident is not None)
     return active, incidents, is_floor
 

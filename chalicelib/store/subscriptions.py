@@ -12,6 +12,8 @@ still waits for the name, the *latest* pointer says (design section 7).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from chalicelib.bpmn.model import EventType
@@ -23,6 +25,7 @@ from chalicelib.ports import LIVE, Delete, Item, ItemKey, Put, Query, Table, Wri
 from chalicelib.profile import Profile
 from chalicelib.store import reading, table
 from chalicelib.store.conditions import Asked, condition
+from chalicelib.store.moments import from_ms, to_ms
 
 NOTHING: Mapping[RecordKey, Record] = {}
 
@@ -32,6 +35,14 @@ class Entry(NamedTuple):
 
     subscription: int
     bpmn_process_id: str
+
+
+class Waiting(NamedTuple):
+    """A subscription that waits for a signal, and where it stands."""
+
+    subscription: int
+    shard: int
+    created_at: datetime
 
 
 class Starter(NamedTuple):
@@ -73,6 +84,16 @@ def waiting(store: Table, name: str, key: str) -> Iterator[Entry]:
             yield _entry(item)
 
 
+def signalled(store: Table, name: str, shard: int, after: int, limit: int) -> list[Waiting]:
+    """Return who waits for a signal in one shard, behind a subscription's key, consistently."""
+    first, last = table.waiting_sk(after + 1), table.after(table.WAITING)
+    query = Query(LIVE, table.signal_pk(name, shard), first=first, last=last, limit=limit)
+    return [
+        Waiting(int(str(item["subscription"])), shard, from_ms(int(str(item["created_at"]))))
+        for item in islice(reading.every(store, query), limit)
+    ]
+
+
 def starters(store: Table, kind: EventType, name: str) -> list[Starter]:
     """Return the processes that a message or signal may start."""
     query = Query(LIVE, table.starters_pk(kind.value, name))
@@ -101,6 +122,7 @@ def _changed(one: Instance | None, other: Instance | None) -> Iterator[tuple[Ite
                 {
                     "subscription": record.key,
                     "bpmn_process_id": one.root.bpmn_process_id,
+                    "created_at": to_ms(record.created_at),
                 },
             )
 

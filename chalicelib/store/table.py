@@ -10,6 +10,8 @@ The live table holds item collections. A process instance is one, under `I#<inst
     T#<timer>                  a timer
     S#<subscription>           a subscription: an event that waits for a message or a signal
     N#<incident>               an incident
+    L#<body>                   the items of a multi-instance activity
+    U#<body and part>          what its iterations gave, in parts
     F#<job>#<number>           a failure, by running number
 
 Beside them:
@@ -17,6 +19,9 @@ Beside them:
     D#<definition> / M#nnn, X#nnn     compiled model and XML of a definition, in chunks
     DEFINITIONS / <definition>        what a definition is, all in one partition: deploying is rare
     L#<profile>#<process id> / L      the latest version, and T#<tag>: the version of that tag
+    DMN_DEFINITIONS / <definition>    what a DMN definition is, its chunks as above
+    L#dmn:<profile>#<resource id>     the latest version of a DMN file, and
+    L#decision:<profile>#<id>         of whatever file has that decision, or has it with that tag
     N#<message> / U                   the subscription that waits alone for a name and key
     N#<message> / W#<subscription>    another that waits for it; the oldest first
     G#<signal>#<shard> / W#<subscription>  one that waits for a signal
@@ -36,7 +41,9 @@ A scheduled job is a collection of its own, under `SJ#<job id>`:
 
 and `SCHEDULED_JOBS` / `<created>#<job id>` lists them, all in one partition: they are few.
 
-The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did; and
+The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did; beside it
+`D#<decision instance>`: a decision that was made, also one that no process called, under its own
+key as the instance's; and
 `SJ#<job id>` / `V#<finished>#<run>#<pool index>#<iteration>#<attempt>`: an invocation, which is
 one attempt at a row.
 
@@ -94,6 +101,7 @@ class Schema:
 
 LISTED = "listed"  # all process instances, newest last
 OPEN = "open"  # open process instances; open incidents
+DECIDED = "decided"  # of the history: decisions that were made, newest last
 
 TABLES: Mapping[str, Schema] = {
     LIVE: Schema(
@@ -102,7 +110,7 @@ TABLES: Mapping[str, Schema] = {
             Index(name=OPEN, pk="open_in", sk="listed_at"),
         )
     ),
-    HISTORY: Schema(),
+    HISTORY: Schema(indexes=(Index(name=DECIDED, pk="decided_in", sk="decided_at"),)),
 }
 
 # --- process instances -------------------------------------------------------------------------
@@ -116,7 +124,10 @@ TIMER = "T#"
 SUBSCRIPTION = "S#"
 INCIDENT = "N#"
 FAILURE = "F#"
+LOOP_ITEMS = "L#"
+LOOP_RESULTS = "U#"
 HISTORY_OF_TURN = "H#"
+DECISION = "D#"
 
 
 def instance_pk(instance_key: int) -> str:
@@ -154,6 +165,11 @@ def history_key(instance: int, version: int, part: int = 0) -> ItemKey:
     return ItemKey(HISTORY, instance_pk(instance), f"{HISTORY_OF_TURN}{version:010}#{part:03}")
 
 
+def decision_key(instance: int, key: int) -> ItemKey:
+    """Return where a decision is that an instance made, or that was made under its own key."""
+    return ItemKey(HISTORY, instance_pk(instance), f"{DECISION}{key:016}")
+
+
 # What a caller, who never sees a key of ours, is told of what an item holds.
 _WORDS = {
     ROOT: "the state of its execution",
@@ -165,6 +181,9 @@ _WORDS = {
     SUBSCRIPTION: "subscription",
     INCIDENT: "incident",
     FAILURE: "a failure of job",
+    LOOP_ITEMS: "the items of multi-instance activity",
+    LOOP_RESULTS: "results of multi-instance activity",
+    DECISION: "the audit of decision",
     HISTORY_OF_TURN: "one event of its history",
 }
 
@@ -197,6 +216,7 @@ def shard_of(instance: int) -> int:
 
 INSTANCES = "instances"
 INCIDENTS = "incidents"
+DECISIONS = "decisions"
 
 
 def listed_at(created_ms: int, key: int, definition: int = 0) -> str:
@@ -213,6 +233,8 @@ def listed_parts(text: str) -> tuple[int, int, int]:
 # --- definitions and counters ------------------------------------------------------------------
 
 DEFINITIONS = "DEFINITIONS"
+DMN_DEFINITIONS = "DMN_DEFINITIONS"
+DMN, DECIDING = "dmn:", "decision:"  # before the profile, where it is no process that is named
 MODEL = "M#"
 XML = "X#"
 BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
@@ -224,9 +246,9 @@ def census_key(began_ms: int) -> ItemKey:
     return ItemKey(LIVE, CENSUS, f"{began_ms:013}")
 
 
-def definition_key(key: int) -> ItemKey:
+def definition_key(key: int, partition: str = DEFINITIONS) -> ItemKey:
     """Return where it is said what a definition is."""
-    return ItemKey(LIVE, DEFINITIONS, f"{key:016}")
+    return ItemKey(LIVE, partition, f"{key:016}")
 
 
 def chunk_key(definition: int, prefix: str, number: int) -> ItemKey:

@@ -7,11 +7,11 @@ from typing import assert_never
 
 from chalicelib.delivery import commands, sweeps
 from chalicelib.delivery.commands import QueuedCommand
+from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
-from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.effects import Send
 from chalicelib.operations import sweep
-from chalicelib.operations.advance import advance
-from chalicelib.operations.retention import retire
+from chalicelib.operations.owed import do, run_all
 from chalicelib.ports import Ports
 from chalicelib.store import history, instances
 from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
@@ -46,13 +46,8 @@ def receive(ports: Ports, body: str) -> None:
 
 
 def _do(ports: Ports, queued: QueuedCommand) -> None:
-    match queued.command:
-        case Continue():
-            advance(ports, queued.instance_key, queued.command)
-        case Retire():
-            retire(ports, queued.instance_key)
-        case _ as never:
-            assert_never(never)
+    send = Send(queued.instance_key, queued.command, 0)
+    run_all(ports, do(ports, send, ports.clock.now() + DEADLINE))
 
 
 def _judge(ports: Ports, queued: QueuedCommand) -> Verdict:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from chalicelib import json_text
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import (
+    Binding,
+    DecisionCall,
     Element,
     EventName,
     EventType,
@@ -20,6 +22,7 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Loop,
+    ManyDefinition,
     Process,
     Script,
     SequenceFlow,
@@ -56,9 +59,22 @@ ELEMENTS = st.builds(
         OPTIONAL,
     ),
     script=st.none() | st.builds(Script, TEXT, TEXT),
+    decision=st.none()
+    | st.builds(DecisionCall, VALUES, TEXT, st.sampled_from(Binding), st.none() | TEXT),
     timer=st.none()
     | st.builds(TimerDefinition, st.sampled_from(["date", "duration", "cycle"]), VALUES),
     event_name=st.none() | st.builds(EventName, VALUES, OPTIONAL),
+    many=st.none()
+    | st.builds(
+        ManyDefinition,
+        st.booleans(),
+        OPTIONAL,
+        st.none() | TEXT,
+        st.none() | TEXT,
+        OPTIONAL,
+        OPTIONAL,
+        OPTIONAL,
+    ),
     error_code=st.none() | TEXT,
     attached_to=st.none() | TEXT,
     cancel_activity=st.booleans(),

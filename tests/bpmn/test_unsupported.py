@@ -78,26 +78,10 @@ def test_an_event_of_several_definitions_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("tag", ["multiInstanceLoopCharacteristics"])
-def test_an_activity_that_repeats_is_refused(tag: str) -> None:
-    assert f"unsupported element type {tag} in task" in refusal_of(
-        line(f'<task id="a"><{tag}/></task>')
-    )
-
-
 def test_an_activity_that_only_compensates_is_refused() -> None:
     assert 'unsupported element type task with isForCompensation="true"' in (
         refusal_of(line('<task id="a" isForCompensation="true"/>'))
     )
-
-
-def test_a_decision_that_is_called_is_refused() -> None:
-    task = (
-        '<businessRuleTask id="a"><extensionElements><zeebe:calledDecision decisionId="d"/>'
-        "</extensionElements></businessRuleTask>"
-    )
-
-    assert "unsupported element type calledDecision in businessRuleTask" in refusal_of(line(task))
 
 
 def test_a_boundary_event_on_what_cannot_be_run_is_refused() -> None:

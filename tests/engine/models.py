@@ -174,6 +174,21 @@ def escalation_end(id_: str, escalation: str) -> str:
     return f'<endEvent id="{id_}">{_escalation(escalation)}</endEvent>'
 
 
+def timer(**timer: str) -> str:
+    """Return what an event is about: `duration`, `date` or `cycle`."""
+    return _timer(**timer)
+
+
+def message(reference: str) -> str:
+    """Return what an event is about: a message."""
+    return f'<messageEventDefinition messageRef="{reference}"/>'
+
+
+def signal(reference: str) -> str:
+    """Return what an event is about: a signal."""
+    return f'<signalEventDefinition signalRef="{reference}"/>'
+
+
 def error(reference: str | None = None) -> str:
     """Return what an event is about: an error."""
     return f'<errorEventDefinition errorRef="{reference}"/>' if reference else _ANY_ERROR
@@ -245,6 +260,13 @@ def script(id_: str, result: str, expression: str, *, extensions: str = "") -> s
     return _element("scriptTask", id_, row + extensions)
 
 
+def rule(id_: str, decision: str, /, *, extensions: str = "", **more: str) -> str:
+    """Return a business rule task whose `result` is a decision; `more` are further attributes."""
+    attributes = {"decisionId": decision, "resultVariable": "result", **more}
+    written = " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())
+    return _element("businessRuleTask", id_, f"<zeebe:calledDecision {written}/>{extensions}")
+
+
 def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
@@ -313,3 +335,31 @@ def complex_(id_: str, activation: str | None = None) -> str:
     inner = "" if activation is None else f"={escape(activation)}"
     condition = f"<activationCondition>{inner}</activationCondition>" if inner else ""
     return f'<complexGateway id="{id_}">{condition}</complexGateway>'
+
+
+# --- many instances ----------------------------------------------------------------------------
+
+
+def many(
+    activity: str, *, sequential: bool = False, each: Mapping[str, str] | None = None, **more: str
+) -> str:
+    """Make an activity multi-instance: `items`, `item`, `results`, `result`, or `cardinality`;
+    `enough` is the completion condition."""
+    named = {**(each or {}), **more}
+    names = {
+        "items": "inputCollection",
+        "item": "inputElement",
+        "results": "outputCollection",
+        "result": "outputElement",
+    }
+    attributes = " ".join(f"{names[k]}={quoteattr(v)}" for k, v in named.items() if k in names)
+    parts = f"<zeebe:loopCharacteristics {attributes}/>" if attributes else ""
+    body = _extensions(parts)
+    if "cardinality" in named:
+        body += f"<loopCardinality>{escape(named['cardinality'])}</loopCardinality>"
+    if "enough" in named:
+        body += f"<completionCondition>{escape(named['enough'])}</completionCondition>"
+    flag = ' isSequential="true"' if sequential else ""
+    loop = f"<multiInstanceLoopCharacteristics{flag}>{body}</multiInstanceLoopCharacteristics>"
+    head, closing, tail = activity.rpartition("</")
+    return f"{head}{loop}{closing}{tail}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.state import InstanceState, Job, JobState
+from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
+from chalicelib.store import execution
 from tests.engine.models import (
     boundary_error,
     end,
@@ -18,12 +21,15 @@ from tests.engine.models import (
     inclusive,
     io,
     line,
+    message,
     parallel,
     process,
     service,
+    signal,
     start,
     sub,
     task,
+    timer,
 )
 from tests.play import play
 
@@ -172,3 +178,139 @@ def test_an_escalation_end_event_inside_an_event_subprocess_is_caught_outside() 
     game.fail("a", error_code="E")
 
     assert ["after", "m"] == sorted(game.open_jobs)
+
+
+# --- what waits --------------------------------------------------------------------------------
+
+HALF = timer(duration="PT10S")
+
+
+@pytest.mark.parametrize("where", ["process", "subprocess"])
+def test_a_timer_of_an_event_subprocess_is_armed_with_its_scope_and_ends_with_it(
+    where: str,
+) -> None:
+    handler = event_sub("h", HALF, service("m"), flows="h_start > m")
+    if where == "process":
+        game = play(process(start(), service("a"), handler, flows="start > a")).create()
+    else:
+        inner = sub("s", start("si"), service("a"), handler, flows="si > a")
+        game = play(process(start(), inner, flows="start > s")).create()
+    assert ["h_start"] == [each.element_id for each in game.timers]
+
+    game.complete("a")
+
+    assert (InstanceState.COMPLETED, [], {}) == (game.state, game.timers, game.root.live)
+
+
+def test_a_timer_interrupts_its_scope() -> None:
+    handler = event_sub("h", HALF, service("m"), flows="h_start > m")
+    game = play(process(start(), service("a"), service("b"), handler, flows="start > a; start > b"))
+    game.create().wait(11)
+
+    assert (["h", "m"], ["m"], []) == (game.waiting, game.open_jobs, game.timers)
+    assert (InstanceState.COMPLETED, {}) == (game.complete("m").state, game.root.live)
+
+
+def test_a_cycle_triggers_again_and_again_beside() -> None:
+    handler = event_sub(
+        "h", timer(cycle="R3/PT10S"), service("m"), flows="h_start > m", interrupting=False
+    )
+    game = play(process(start(), service("a"), handler, flows="start > a")).create().wait(21)
+    assert ["a", "m", "m"] == game.open_jobs
+
+    game.wait(60)
+    assert (["a", "m", "m", "m"], []) == (game.open_jobs, game.timers)
+    game.complete("m").complete("m").complete("m")
+    assert InstanceState.COMPLETED == game.complete("a").state
+
+
+def test_at_most_one_event_subprocess_interrupts_a_scope() -> None:
+    one = event_sub("one", HALF, service("m1"), flows="one_start > m1")
+    two = event_sub("two", timer(duration="PT20S"), service("m2"), flows="two_start > m2")
+    three = event_sub(
+        "three", timer(cycle="R/PT15S"), service("m3"), flows="three_start > m3", interrupting=False
+    )
+    game = play(process(start(), service("a"), one, two, three, flows="start > a")).create()
+
+    game.wait(60)
+
+    assert (["m1"], []) == (game.open_jobs, game.timers)
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_message_triggers_one_with_its_variables_and_it_waits_on_if_it_does_not_interrupt(
+    profile: Profile,
+) -> None:
+    handler = event_sub("h", message("M"), service("m"), flows="h_start > m", interrupting=False)
+    xml = process(start(), service("a"), handler, flows="start > a", messages={"M": "=k"})
+    game = play(xml, profile=profile).create(k="1").publish("M", x=1).publish("M", x=2)
+
+    assert [1, 2] == [job.inputs["x"] for job in game.jobs if job.element_id == "m"]
+    assert 1 == len(game.subscriptions)
+    game.complete("m").complete("m").complete("a")
+    assert (InstanceState.COMPLETED, [], {}) == (game.state, game.subscriptions, game.root.live)
+
+
+def test_a_signal_interrupts_the_subprocess_whose_event_subprocess_waits_for_it() -> None:
+    handler = event_sub("h", signal("S"), service("m"), flows="h_start > m")
+    inner = sub("s", start("si"), service("a"), handler, flows="si > a")
+    parts = (start(), inner, service("b"), service("after"))
+    xml = process(*parts, flows="start > s > after; start > b", signals={"S": "go"})
+    game = play(xml).create().publish("go")
+
+    assert ["b", "m"] == sorted(game.open_jobs)
+    assert ["after", "b"] == sorted(game.complete("m").open_jobs)
+
+
+def test_a_timer_that_cannot_be_armed_is_an_incident_and_the_scope_runs_on() -> None:
+    handler = event_sub("h", timer(duration="=d"), service("m"), flows="h_start > m")
+    game = play(process(start(), service("a"), handler, flows="start > a")).create()
+    assert (["a"], ["h_start"]) == (game.open_jobs, [each.element_id for each in game.incidents])
+
+    game.set(d="PT5S").resolve().wait(6)
+
+    assert (["m"], ["m"]) == (game.open_jobs, [id_ for id_ in game.waiting if id_ != "h"])
+
+
+def test_an_incident_of_one_that_could_not_be_armed_is_over_with_its_scope() -> None:
+    handler = event_sub("h", timer(duration="=d"), service("m"), flows="h_start > m")
+    game = play(process(start(), service("a"), handler, flows="start > a")).create().complete("a")
+
+    assert (InstanceState.COMPLETED, [], 0) == (
+        game.state,
+        game.incidents,
+        game.root.incident_count,
+    )
+
+
+def test_cancelling_ends_what_waits_too() -> None:
+    handler = event_sub("h", HALF, service("m"), flows="h_start > m")
+    game = play(process(start(), service("a"), handler, flows="start > a")).create().cancel()
+
+    assert (InstanceState.TERMINATED, []) == (game.state, game.timers)
+
+
+def test_taking_the_last_token_away_ends_what_waits_too() -> None:
+    handler = event_sub("h", HALF, service("m"), flows="h_start > m")
+    inner = sub("s", start("si"), service("a"), handler, flows="si > a")
+    game = play(
+        process(start(), inner, event_sub("h2", HALF, flows=""), flows="start > s")
+    ).create()
+    a = next(each.key for each in game.root.live.values() if each.element_id == "a")
+
+    game.send(ModifyInstance(terminate=(a,)))
+
+    assert (InstanceState.TERMINATED, [], {}) == (game.state, game.timers, game.root.live)
+
+
+def test_what_waits_is_stored_and_is_no_token() -> None:
+    handler = event_sub("h", HALF, service("m"), flows="h_start > m")
+    game = play(process(start(), service("a"), handler, flows="start > a")).create()
+    root = game.root
+
+    again = execution.from_text(execution.to_text(root), root.key, root.created_at)
+
+    assert (dict(root.live), 1) == (again["live"], root.tokens)
+    listener = next(key for key, each in root.live.items() if each.is_listening)
+    with pytest.raises(Rejected):
+        game.send(ModifyInstance(terminate=(listener,)))

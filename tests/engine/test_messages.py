@@ -56,7 +56,8 @@ def test_a_message_is_waited_for_by_its_name_and_key(catching: str) -> None:
         *(waiting.element_id, waiting.kind, waiting.name),
         waiting.correlation_key,
     )
-    assert (["c"], (waiting.key,)) == (game.waiting, game.root.live[waiting.element_key][-1])
+    live = game.root.live[waiting.element_key]
+    assert (["c"], (waiting.key,)) == (game.waiting, live.subscriptions)
 
 
 @pytest.mark.parametrize("catching", [message_catch("c", "paid"), receive("c", "paid")])

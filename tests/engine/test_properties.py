@@ -41,7 +41,21 @@ BLOCKS: st.SearchStrategy[Block] = st.recursive(
         ["task", "service", "script", "catch", "late", "beside", "mapped", "caught", "link"]
     ).map(lambda kind: (kind,)),
     lambda inner: st.tuples(
-        st.sampled_from(["sequence", "fork", "some", "first", "choice", "loop", "sub", "sub late"]),
+        st.sampled_from(
+            [
+                "sequence",
+                "fork",
+                "some",
+                "first",
+                "choice",
+                "loop",
+                "sub",
+                "sub late",
+                "sub handled",
+                "sub beside",
+                "twice",
+            ]
+        ),
         st.lists(inner, min_size=1, max_size=3),
     ),
     max_leaves=8,
@@ -75,8 +89,8 @@ class Drawing:
                 return self._around(name, kind, inner)
             case "loop":
                 return self._loop(name, inner)
-            case "sub" | "sub late":
-                return self._sub(name, inner, is_late=kind == "sub late")
+            case "sub" | "sub late" | "sub handled" | "sub beside" | "twice":
+                return self._sub(name, kind, inner)
             case _:
                 return self._leaf(kind, name)
 
@@ -145,14 +159,24 @@ class Drawing:
         ]
         return again, f"{name}_e"
 
-    def _sub(self, name: str, inner: list[Block], *, is_late: bool) -> tuple[str, str]:
+    def _sub(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
         inside = Drawing()
         inside.numbers = self.numbers
         first, last = inside._sequence(inner)
         parts = [m.start(f"{name}_si"), *inside.parts, m.end(f"{name}_se")]
         flows = [f"{name}_si > {first}", f"{last} > {name}_se", *inside.flows]
-        self.parts.append(m.sub(name, *parts, flows="; ".join(flows)))
-        if not is_late:
+        if kind in ("sub handled", "sub beside"):
+            event = m.timer(duration="PT9S") if kind == "sub handled" else m.timer(cycle="R2/PT4S")
+            parts.append(
+                m.event_sub(
+                    *(f"{name}_h", event, m.service(f"{name}_hs")),
+                    flows=f"{name}_h_start > {name}_hs",
+                    interrupting=kind == "sub handled",
+                )
+            )
+        drawn = m.sub(name, *parts, flows="; ".join(flows))
+        self.parts.append(m.looped(drawn, None, 2) if kind == "twice" else drawn)
+        if kind != "sub late":
             return name, name
         after = f"{name}_out"
         self.parts += [m.boundary(f"{name}_b", name, duration="PT11S"), m.exclusive(after)]
@@ -214,7 +238,7 @@ def test_a_random_process_on_a_random_path_ends(
     assert (0, {}, {}, ()) == (root.tokens, root.live, root.joins, root.agenda)
     assert ([], [], []) == (game.jobs, game.timers, game.incidents)
     assert promised(game)
-    if "sub late" not in str(block):
+    if "sub late" not in str(block) and "sub handled" not in str(block):
         assert_joined(game)
 
 

@@ -20,7 +20,7 @@ from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.state import Job
-from chalicelib.operations import advance, claims, failures, handing_out
+from chalicelib.operations import claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
 from chalicelib.ports import (
     Condition,
@@ -48,7 +48,7 @@ Mutant = AbstractContextManager[None]
 
 
 def turn_promised_late() -> Mutant:
-    return _promised_late(advance)
+    return _promised_late(turns)
 
 
 def claim_promised_late() -> Mutant:

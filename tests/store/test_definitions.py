@@ -12,7 +12,7 @@ from chalicelib.bpmn.fingerprint import fingerprint
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.ports import Item, ItemKey, Put, Refused, Update, Write, Written
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, table
+from chalicelib.store import chunks, definitions, table
 from chalicelib.store.definitions import Definition, Deployed, Deployment
 from tests.fakes.table import MemoryTable
 from tests.play import DIAGRAMS
@@ -227,7 +227,7 @@ def test_a_deployment_that_keeps_losing_is_a_conflict() -> None:
 
 def test_what_another_version_compiled_is_compiled_again(store: MemoryTable) -> None:
     (info,) = deploy(store).definitions
-    chunk = definitions.pack(b'{"format": 99}')
+    chunk = chunks.pack(b'{"format": 99}')
     store.write(Put(table.chunk_key(info.key, table.MODEL, 0), {"bytes": chunk[0]}))
 
     found = definitions.get(store, info.key)

@@ -214,7 +214,7 @@ def test_a_scope_keeps_the_variables_it_had_at_its_end(store: MemoryTable) -> No
         (Entered(SUB + 50, "sub", KEY), Terminated(SUB + 50)),
     )
 
-    found = rows.scope_rows(store, KEY, lambda element_id: element_id == "sub")
+    found = rows.scope_rows(store, KEY, lambda element_id, _: element_id == "sub")
 
     later = NOW + timedelta(seconds=1)
     third = NOW + timedelta(seconds=2)

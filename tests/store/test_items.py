@@ -19,8 +19,11 @@ from chalicelib.engine.state import (
     Job,
     JobState,
     Join,
+    LoopItems,
+    LoopResults,
     Move,
     Profile,
+    Progress,
     Purge,
     Record,
     RecordKey,
@@ -75,6 +78,8 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "Stage": st.sampled_from(Stage),
     "EventType": st.sampled_from(EventType),
     "RetryPolicy": st.lists(SPANS, max_size=3).map(lambda spans: RetryPolicy(tuple(spans))),
+    "Sequence[JsonValue]": st.lists(JSON, max_size=3),
+    "Mapping[int, JsonValue]": st.dictionaries(NUMBERS, JSON, max_size=3),
     "tuple[int, ...]": st.lists(KEYS, max_size=3).map(tuple),
 }
 ELEMENTS = st.builds(
@@ -95,6 +100,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "number": st.integers(1, 99_999),
     "live": st.lists(ELEMENTS, max_size=3).map(lambda each: {e.key: e for e in each}),
     "joins": st.dictionaries(st.tuples(KEYS | st.just(KEY), TEXTS), JOINS, max_size=3),
+    "bodies": st.dictionaries(KEYS, st.builds(Progress, NUMBERS, NUMBERS), max_size=2),
     "agenda": st.lists(MOVES, max_size=3).map(tuple),
     "purges": st.lists(st.builds(Purge, KEYS, st.none() | MOVES), max_size=2).map(tuple),
 }
@@ -117,7 +123,7 @@ def read_again(record: Record) -> Record | None:
     return items.to_record(first, whole)
 
 
-KINDS = (Variables, Job, Timer, Subscription, Incident, Failure)
+KINDS = (Variables, Job, Timer, Subscription, Incident, Failure, LoopItems, LoopResults)
 
 
 @given(st.one_of(*(records(kind) for kind in KINDS)))

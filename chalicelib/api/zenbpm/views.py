@@ -22,10 +22,10 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.json_text import JsonObject
-from chalicelib.operations.scopes import Found
+from chalicelib.operations.scopes import Found, is_body
 from chalicelib.store.rows import HistoryRow, ScopeRow
 
-DEFAULT, SUBPROCESS = "default", "subprocess"
+DEFAULT, SUBPROCESS, MULTI_INSTANCE = "default", "subprocess", "multiInstance"
 ACTIVE, COMPLETED, TERMINATED, FAILED = "active", "completed", "terminated", "failed"
 TOKEN_WAITS, TOKEN_FAILED = "TokenStateWaiting", "TokenStateFailed"
 
@@ -59,7 +59,11 @@ class InstanceView:
 def view(found: Found) -> InstanceView:
     """Return what is shown of an instance, or of a subprocess in it, live or ended."""
     key, root = found.key, found.instance.root
-    waiting = tuple(element for element in root.live.values() if element.scope == key)
+    waiting = tuple(
+        element
+        for element in root.inside(key)
+        if not element.is_listening or element.incident is not None
+    )
     shown = InstanceView(
         key=key,
         root=root,
@@ -72,13 +76,21 @@ def view(found: Found) -> InstanceView:
     scope: ScopeRow | ElementInstance | None = found.ended or root.live.get(key)
     if scope is None:
         return shown
+    process_type = MULTI_INSTANCE if is_body(found) else SUBPROCESS
+    parent = _shown_scope(root, scope.scope)
     child = replace(
-        shown, created_at=scope.created_at, process_type=SUBPROCESS, parent_key=scope.scope
+        shown, created_at=scope.created_at, process_type=process_type, parent_key=parent
     )
     if found.ended is None:
         return child
     state = TERMINATED if found.ended.was_terminated else COMPLETED
     return replace(child, state=state, variables=found.ended.variables)
+
+
+def _shown_scope(root: Root, key: int) -> int:
+    """Return the scope that is shown: of an iteration its body."""
+    element = root.live.get(key)
+    return key if element is None or not element.loop else element.scope
 
 
 def variables_of(instance: Instance, scope: int) -> JsonObject:

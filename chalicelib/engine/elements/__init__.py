@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine.elements import activities, events, gateways, subprocesses
+from chalicelib.engine.elements import activities, business_rules, events, gateways, subprocesses
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -18,6 +18,7 @@ Behaviour = Callable[["Draft", "Node", int, int], None]
 
 BEHAVIOURS: Mapping[Kind, Behaviour] = {
     **activities.BEHAVIOURS,
+    **business_rules.BEHAVIOURS,
     **events.BEHAVIOURS,
     **gateways.BEHAVIOURS,
     **subprocesses.BEHAVIOURS,

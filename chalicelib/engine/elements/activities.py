@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import jobs, tokens, variables
+from chalicelib.engine import jobs, throwing, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
+from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
@@ -20,6 +21,8 @@ def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Create the job of a task or a none event; without one there is nothing to do but go on."""
     if node.job is not None:
         jobs.create(draft, node, scope, key)
+    elif node.event_name is not None:
+        throwing.throw(draft, node, scope, key)
     elif node.inputs or node.outputs:
         local = variables.inputs_of(draft, node, scope)
         tokens.complete(draft, node, scope, key, local, {})
@@ -40,7 +43,13 @@ def enter_script(draft: Draft, node: Node, scope: int, key: int) -> None:
     local = variables.inputs_of(draft, node, scope) if node.inputs else {}
     where = f"script of {node.id}"
     value = extract(node.script, {**seen, **local} if local else seen, draft.now, where)
-    produced = {node.result_variable: value}
+    hand_on_result(draft, node, scope, key, local, {node.result_variable: value})
+
+
+def hand_on_result(
+    draft: Draft, node: Node, scope: int, key: int, local: JsonObject, produced: JsonObject
+) -> None:
+    """Map out what an element computed by itself, or let it leave as it is. Raises: Stuck."""
     if node.outputs:
         tokens.complete(draft, node, scope, key, local, produced)
     else:
@@ -54,6 +63,5 @@ BEHAVIOURS = {
     Kind.SERVICE_TASK: enter_task,
     Kind.SEND_TASK: enter_task,
     Kind.USER_TASK: enter_task,
-    Kind.BUSINESS_RULE_TASK: enter_task,
     Kind.SCRIPT_TASK: enter_script,
 }

@@ -35,7 +35,7 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Hand on what started the instance, if something did, and go on."""
-    if node.element.event_type in (EventType.MESSAGE, EventType.SIGNAL):
+    if node.element.event_type in CAUGHT and node.element.scope == draft.plan.process.id:
         enter_caught(draft, node, scope, key)
     else:
         activities.enter_task(draft, node, scope, key)
@@ -107,6 +107,8 @@ def enter_caught(draft: Draft, node: Node, scope: int, key: int) -> None:
         draft.drop(Variables, key)
     tokens.hand_on(draft, node, scope, key, payload or None if outputs is None else outputs)
 
+
+CAUGHT = frozenset((EventType.MESSAGE, EventType.SIGNAL))
 
 BEHAVIOURS = {
     Kind.START_EVENT: enter_start,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES
-from chalicelib.engine import variables, waits
+from chalicelib.engine import listeners, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -36,6 +36,7 @@ def open_inside(draft: Draft, node: Node, scope: int, key: int) -> None:
     seen = variables.visible(draft, scope)
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     draft.open_scope(key, {**seen, **values} if draft.rules.sees_snapshot else values)
+    listeners.listen(draft, key, node.id)
     waits.arm_boundary(draft, node, draft.live[key], {**seen, **values})
 
 

@@ -1,0 +1,248 @@
+"""Multi-instance activities: a body, and an iteration of the activity for each of many.
+
+The *body* is the element instance that a token entered: boundary events sit on it, and it owns no
+variables. Each iteration is a scope in it, with the input element and `loopCounter`, and in that
+scope the activity runs as if it stood there alone. Parallel iterations are begun one after the
+other by one entry of the agenda, so that a turn may stop between them; sequential ones each by the
+end of the one before. What an iteration gives is kept beside the variables until the body is
+complete, so that nothing set under the collection's name can harm it.
+
+Source: BPMN 2.0.2 section 13.3.7; contracts/bpmn.md 3.1; contracts/zenbpm.md 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from chalicelib.engine import tokens, variables, waits
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.state import (
+    ElementInstance,
+    LoopItems,
+    LoopResults,
+    Move,
+    Progress,
+    Purge,
+    RecordKey,
+    Stage,
+)
+from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.turn import Iterated
+from chalicelib.json_text import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import ManyPlan, Node
+
+COUNTER = "loopCounter"
+TOTAL, ACTIVE = "numberOfInstances", "numberOfActiveInstances"
+COMPLETED, TERMINATED = "numberOfCompletedInstances", "numberOfTerminatedInstances"
+
+
+def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Begin the iterations of an activity; one of none is complete at once. Raises: Stuck."""
+    loop = many_of(node)
+    seen = variables.visible(draft, scope)
+    items, total = _items(draft, node, seen)
+    if not total:
+        nothing: JsonObject | None = {loop.results: []} if loop.results else None
+        tokens.hand_on(draft, node, scope, key, nothing)
+        return
+    body = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
+    draft.bodies[key] = Progress(total)
+    if items is not None:
+        draft.put(LoopItems(key, draft.key, items))
+    draft.count(key, 1)
+    draft.agenda.append(Move(node.id, key, None, 1))
+    waits.arm_boundary(draft, node, body, seen)
+
+
+def many_of(node: Node) -> ManyPlan:
+    """Return how an activity is done several times."""
+    assert node.many is not None, f"{node.id} is done once"
+    return node.many
+
+
+def _items(draft: Draft, node: Node, seen: JsonObject) -> tuple[list[JsonValue] | None, int]:
+    """Return what an activity is done for, None if only how often, and how often.
+
+    Raises: Stuck(EXTRACT_VALUE_ERROR).
+    """
+    loop = many_of(node)
+    if loop.items is not None:
+        where = f"input collection of {node.id}"
+        found = extract(loop.items, seen, draft.now, where)
+        if found is None:
+            return None, 0
+        if not isinstance(found, list):
+            raise _unfit(f"{where}: expected a list, found {show(found)}")
+        return found, len(found)
+    assert loop.cardinality is not None
+    where = f"loop cardinality of {node.id}"
+    count = extract(loop.cardinality, seen, draft.now, where)
+    if not isinstance(count, Decimal) or count != count.to_integral_value() or count < 0:
+        raise _unfit(f"{where}: expected a whole number from 0, found {show(count)}")
+    return None, int(count)
+
+
+def _unfit(message: str) -> Stuck:
+    return Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
+
+
+# --- one iteration -----------------------------------------------------------------------------
+
+
+def next_iteration(draft: Draft, node: Node, move: Move) -> Move:
+    """Open the scope of the next iteration, and return the move that begins it in there.
+
+    Shapes: `move` was taken off the agenda; its scope is the body, its position the iteration.
+    """
+    loop, body, number = many_of(node), move.scope, move.position
+    is_last = loop.is_sequential or number == draft.bodies[body].total
+    if not is_last:
+        draft.agenda.append(move._replace(position=number + 1))
+        draft.count(body, 1)
+    key = draft.keys.next()
+    draft.live[key] = ElementInstance(key, node.id, body, draft.now, tokens=1, loop=number)
+    draft.counts[key] = 1
+    draft.history.append(Iterated(key, body))
+    draft.open_scope(key, _local(draft, loop, body, number))
+    return Move(node.id, key, None)
+
+
+def _local(draft: Draft, loop: ManyPlan, body: int, number: int) -> JsonObject:
+    """Return the variables that an iteration begins with.
+
+    What its result is computed from is among them, as far as it is a name, so that what sets it
+    does not set one further out (contracts/bpmn.md 3.1).
+    """
+    local: JsonObject = {}
+    if loop.result_name and not draft.rules.sees_snapshot:
+        local[loop.result_name] = None
+    local[COUNTER] = Decimal(number)
+    record = draft.find(LoopItems, body) if loop.item else None
+    if loop.item:
+        local[loop.item] = None if record is None else record.items[number - 1]
+    return local
+
+
+def complete(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Complete what has nothing left inside: an iteration, or the body. Raises: Stuck."""
+    if element.loop:
+        _complete_iteration(draft, node, element)
+    else:
+        _complete_body(draft, node, element)
+
+
+def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) -> None:
+    """Take the result of an iteration; begin the next, or complete the body after the last.
+
+    Raises: Stuck, before anything was changed.
+    """
+    loop, body = many_of(node), iteration.scope
+    state = draft.bodies[body]
+    seen = variables.visible(draft, iteration.key)
+    result = None
+    if loop.result is not None:
+        result = _completing(draft, loop.result, seen, f"output element of {node.id}")
+    state = state._replace(completed=state.completed + 1)
+    is_enough = loop.completion is not None and _is_enough(draft, node, body, state, seen)
+    if loop.results:
+        _keep(draft, body, state.total, iteration.loop, result)
+    tokens.close(draft, iteration.key)
+    draft.bodies[body] = state
+    if is_enough:
+        tokens.start_purge(draft, Purge(body))
+    elif loop.is_sequential and state.completed < state.total:
+        draft.agenda.append(Move(node.id, body, None, iteration.loop + 1))
+    else:
+        tokens.consume(draft, body)
+
+
+def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> JsonValue:
+    try:
+        return extract(compute, seen, draft.now, where)  # type: ignore[arg-type]
+    except Stuck as stuck:
+        stuck.stage = Stage.COMPLETING
+        raise
+
+
+def _is_enough(draft: Draft, node: Node, body: int, state: Progress, seen: JsonObject) -> bool:
+    """Say whether the completion condition holds after an iteration. Raises: Stuck."""
+    live = sum(each.scope == body for each in draft.live.values()) - 1
+    counters: JsonObject = {
+        TOTAL: Decimal(state.total),
+        ACTIVE: Decimal(live),
+        COMPLETED: Decimal(state.completed),
+        TERMINATED: Decimal(0),
+    }
+    where = f"completion condition of {node.id}"
+    found = _completing(draft, many_of(node).completion, {**seen, **counters}, where)
+    if found is True or found is False:
+        return found
+    raise Stuck(
+        ErrorType.EXTRACT_VALUE_ERROR,
+        f"{where}: expected a boolean, found {show(found)}",
+        Stage.COMPLETING,
+    )
+
+
+# --- records -----------------------------------------------------------------------------------
+
+PARTS_MAX = 64  # of what iterations gave: they end in one turn, which has 90 actions
+
+
+def results_key(body: int, number: int, total: int) -> int:
+    """Return the key of the part of a body's results that has an iteration's."""
+    per_part = max(PARTS_MAX, -(-total // PARTS_MAX))
+    return body * PARTS_MAX + (number - 1) // per_part
+
+
+def records_of(draft: Draft, body: int) -> list[RecordKey]:
+    """Return the keys of all that may be kept of a body: its items and its results."""
+    return [RecordKey(LoopItems, body), *_parts(body, draft.bodies[body].total)]
+
+
+def _parts(body: int, total: int) -> list[RecordKey]:
+    first, last = results_key(body, 1, total), results_key(body, total, total)
+    return [RecordKey(LoopResults, key) for key in range(first, last + 1)]
+
+
+def close(draft: Draft, body: int) -> None:
+    """Forget a body that ended, and what was kept of it."""
+    for record in records_of(draft, body):
+        draft.drop(*record)
+    del draft.bodies[body]
+    draft.counts.pop(body, None)
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+def _keep(draft: Draft, body: int, total: int, number: int, result: JsonValue) -> None:
+    """Put the result of an iteration where it belongs among those of all."""
+    key = results_key(body, number, total)
+    known = draft.find(LoopResults, key)
+    values: Mapping[int, JsonValue] = {} if known is None else known.values
+    draft.put(LoopResults(key, draft.key, {**values, number: result}))
+
+
+def _collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
+    """Return the results of all iterations in the order of what they were done for."""
+    keys = _parts(body, total)
+    draft.need(keys)
+    found: dict[int, JsonValue] = {}
+    for key in keys:
+        part = draft.find(LoopResults, key.key)
+        found.update({} if part is None else part.values)
+    return [found.get(number) for number in range(1, total + 1)]
+
+
+def _complete_body(draft: Draft, node: Node, body: ElementInstance) -> None:
+    """Hand on the results, and leave. Raises: Stuck, at the stage of leaving."""
+    loop, outputs = many_of(node), None
+    if loop.results:
+        outputs = {loop.results: _collected(draft, body.key, draft.bodies[body.key].total)}
+    tokens.hand_on(draft, node, body.scope, body.key, outputs)

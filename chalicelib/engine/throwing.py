@@ -1,0 +1,41 @@
+"""Messages and signals that an instance throws itself, with no worker in between.
+
+They are owed to whoever waits for them: the turn that throws promises a command, which publishes.
+What input mappings make goes along, and nothing else.
+
+Source: BPMN 2.0.2 section 13.5.4; contracts/bpmn.md 3.4 (a message throw without a job).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import EventType
+from chalicelib.engine import subscriptions, tokens, variables
+from chalicelib.engine.commands import BroadcastSignal, PublishMessage
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.effects import Send
+from chalicelib.engine.state import Stage
+from chalicelib.engine.stuck import Stuck
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+def throw(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Throw the message or signal of an element, and leave it. Raises: Stuck, before anything
+    was thrown, or when leaving."""
+    local = variables.inputs_of(draft, node, scope)
+    name = subscriptions.name_of(draft, node, {**variables.visible(draft, scope), **local})
+    try:
+        outputs = variables.outputs_of(draft, node, scope, local, {})
+    except Stuck as stuck:
+        stuck.stage = Stage.ENTERING  # trying again throws it for the first time
+        raise
+    command: PublishMessage | BroadcastSignal
+    if node.element.event_type is EventType.SIGNAL:
+        command = BroadcastSignal(str(key), name.name, draft.now, local)
+    else:
+        command = PublishMessage(str(key), name.name, name.key, draft.root.profile, local)
+    draft.emit(Send(draft.key, command, draft.version))
+    tokens.hand_on(draft, node, scope, key, outputs)

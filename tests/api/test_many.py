@@ -1,0 +1,76 @@
+"""Multi-instance activities under /v1: the body is a child, its jobs and history are the child's.
+
+Source: contracts/zenbpm.md sections 1.2 and 9.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.client import Client
+from tests.api.driver import activate, complete, create, instance
+from tests.api.driver import job as read
+from tests.api.test_scopes import children
+from tests.engine.models import io, line, many, service, start, sub
+
+EACH = {"items": "=items", "item": "item"}
+
+
+def loop(*, sequential: bool = False) -> bytes:
+    task = service("a", extensions=io(outputs={"x": "=x"}))
+    return line(many(task, sequential=sequential, each=EACH, results="xs", result="=x"))
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_body_is_a_child_of_its_own_type(client: Client, sequential: bool) -> None:
+    key = create(client, loop(sequential=sequential), {"items": [1, 2]})
+
+    (child,) = children(client, key)
+
+    assert ("multiInstance", key, "active") == (
+        child["processType"],
+        child["parentProcessInstanceKey"],
+        child["state"],
+    )
+    waiting = instance(client, child["key"])["activeElementInstances"]
+    assert ["a"] * (1 if sequential else 2) == [each["elementId"] for each in waiting]
+    assert [child["key"]] == [
+        each["elementInstanceKey"] for each in instance(client, key)["activeElementInstances"]
+    ]
+    assert [] == children(client, child["key"])
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_jobs_and_history_are_the_bodys(client: Client, sequential: bool) -> None:
+    key = create(client, loop(sequential=sequential), {"items": [1, 2]})
+    (child,) = children(client, key)
+    homes = set()
+    while found := activate(client, "a"):
+        for handed_out in found:
+            job = read(client, handed_out["key"])
+            homes.add(job["processInstanceKey"])
+            complete(client, job["key"], {"x": job["inputVariables"]["item"]})
+
+    assert {child["key"]} == homes
+    assert [1, 2] == instance(client, key)["variables"]["xs"]
+    history = client.get(f"/v1/process-instances/{child['key']}/history?sortOrder=asc")
+    rows = history.json["items"]
+    assert ["a", "a"] == [row["elementId"] for row in rows]
+    assert [1, 2] == [row["inputVariables"]["item"] for row in rows]
+    assert all("completedAt" in row for row in rows)
+    (child,) = children(client, key)
+    assert "completed" == child["state"]
+
+
+def test_subprocesses_are_children_of_the_body(client: Client) -> None:
+    inner = sub("s", start("si"), service("a"), flows="si > a")
+    key = create(client, line(many(inner, each=EACH)), {"items": [1, 2]})
+
+    (body,) = children(client, key)
+    assert "multiInstance" == body["processType"]
+    scopes = children(client, body["key"])
+    assert ["subprocess"] * 2 == [each["processType"] for each in scopes]
+    assert [1, 2] == [each["variables"]["item"] for each in scopes]
+    assert {body["key"]} == {each["parentProcessInstanceKey"] for each in scopes}
+    complete(client, activate(client, "a")[0]["key"])
+    assert ["active", "completed"] == sorted(e["state"] for e in children(client, body["key"]))
