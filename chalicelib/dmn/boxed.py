@@ -47,13 +47,13 @@ def _build_context(node: model.Context, place: Place) -> Step:
             continue
         type_ = place.type(variable.type_ref)
         # A function sees itself, so that it can call itself.
-        inner = place.knowing(variable.name, type_) if _is_function(expression) else place
-        entries.append((variable.name, typed(build(expression, inner), type_, place.element)))
-        place.introduce(variable)
-        place = place.knowing(variable.name, type_)
+        if isinstance(expression, model.FunctionDefinition):
+            place.know(variable.name, type_)
+        entries.append((variable.name, typed(build(expression, place), type_, place.element)))
+        place.know(variable.name, type_)
 
     def run_context(run: Run, variables: dict[str, Value]) -> Value:
-        run.spend(len(entries))
+        run.spend(1 + len(entries) + len(variables) // 32)
         inner, context = dict(variables), {}
         for name, step in entries:
             value = step(run, inner)
@@ -63,10 +63,6 @@ def _build_context(node: model.Context, place: Place) -> Step:
         return context
 
     return run_context
-
-
-def _is_function(expression: model.Expression | None) -> bool:
-    return isinstance(expression, model.FunctionDefinition)
 
 
 def _build_invocation(node: model.Invocation, place: Place) -> Step:
@@ -97,7 +93,6 @@ def _build_function(node: model.FunctionDefinition, place: Place) -> Step:
 def _build_relation(node: model.Relation, place: Place) -> Step:
     """A context for each row, with the columns' names as keys."""
     columns = [(column.name, place.type(column.type_ref)) for column in node.columns]
-    place.introduce(*node.columns)
     rows = [
         [
             (name, typed(build(cell, place), type_, place.element))
@@ -138,7 +133,7 @@ def _build_conditional(node: model.Conditional, place: Place) -> Step:
 
 def _build_filter(node: model.Filter, place: Place) -> Step:
     """The items for which the match holds; `item` is each, and what it holds is in scope."""
-    source, match = build(node.source, place), build(node.match, place.knowing(ITEM))
+    source, match = build(node.source, place), build(node.match, place)
     element = place.element
 
     def run_filter(run: Run, variables: dict[str, Value]) -> Value:
@@ -148,7 +143,7 @@ def _build_filter(node: model.Filter, place: Place) -> Step:
             return None
         kept = []
         for item in value if type(value) is list else [value]:
-            run.spend()
+            run.spend(1 + len(variables) // 32)
             own = item if type(item) is dict else {}
             verdict = match(run, {**variables, ITEM: item, **own})
             if verdict is True:
@@ -164,9 +159,7 @@ def _build_filter(node: model.Filter, place: Place) -> Step:
 def _build_iteration(node: model.Iteration, place: Place) -> Step:
     """`for`, `some` and `every`."""
     source, element = build(node.source, place), place.element
-    place = place.knowing(node.variable)
-    if node.kind == "for":
-        place = place.knowing(PARTIAL)
+    place.know(node.variable)
     body = build(node.body, place)
     over = _for if node.kind == "for" else _judging(element, decides=node.kind == "some")
     name = node.variable
@@ -188,7 +181,7 @@ def _for(run: Run, body: Step, name: str, items: Any, variables: dict[str, Value
     found: list[Value] = []
     for item in items:
         run.measure(1)
-        run.spend(len(found) // 32)
+        run.spend((len(found) + len(variables)) // 32)
         found.append(body(run, {**variables, name: item, PARTIAL: found.copy()}))
     return found
 
@@ -204,7 +197,7 @@ def _judging(element: str, *, decides: bool) -> _Over:
     ) -> bool | None:
         verdict: bool | None = not decides
         for item in items:
-            run.spend()
+            run.spend(1 + len(variables) // 32)
             value = body(run, {**variables, name: item})
             if value is not None and type(value) is not bool:
                 run.tell(element, f"expected true or false, found {kind_of(value)}")

@@ -65,7 +65,10 @@ def compile_model(
         if each.namespace not in known
     ]
     joined = tuple(reversed([*_imports_first(own, known)]))
-    found = Program(Model(joined, profile)).check()
+    try:
+        found = Program(Model(joined, profile)).check()
+    except RecursionError:
+        raise DmnError("expected a model with less deep nesting") from None
     return Model(joined, profile, (*problems, *missing, *found))
 
 
@@ -85,12 +88,11 @@ def evaluate(
         where the model wants one. What is given beyond that is a variable of every decision.
     Raises: DmnError if there is no such decision, it requires itself, or a limit is passed.
     """
-    program = program_of(source)
-    key = program.find(decision)
     run = Run(None if now is None else DateAndTime.of_datetime(now), random_bits)
     try:
+        program = program_of(source)
         with localcontext(CONTEXT):
-            value = _evaluate(program, run, key, inputs)
+            value = _evaluate(program, run, program.find(decision), inputs)
     except FeelError as error:
         raise DmnError(f"{decision}: {error}") from error
     except RecursionError:

@@ -82,10 +82,9 @@ def build_function(
     if node.kind != _FEEL:
         return _build_foreign(node, place)
     wanted = tuple(place.type(parameter.type_ref) for parameter in node.parameters)
-    inner = place
     for parameter, type_ in zip(node.parameters, wanted, strict=True):
-        inner = inner.knowing(parameter.name, type_)
-    body = typed(build(node.body, inner), result_type(own), node.id)
+        place.know(parameter.name, type_)
+    body = typed(build(node.body, place), result_type(own), node.id)
     names = tuple(parameter.name for parameter in node.parameters)
     signature = Signature(node.id, names, wanted, result_type(place.type(node.type_ref)))
     return lambda run, variables: ModelFunction(signature, body, variables)

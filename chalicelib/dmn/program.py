@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from chalicelib.dmn import model
 from chalicelib.dmn.boxed import build
@@ -25,24 +24,18 @@ from chalicelib.dmn.errors import DmnError, Problem
 from chalicelib.dmn.functions import ModelFunction, Signature, build_function, result_type
 from chalicelib.dmn.limits import PROGRAMS_MAX
 from chalicelib.dmn.model import reference
-from chalicelib.dmn.place import Place, Step, Unit, long_names
+from chalicelib.dmn.place import Place, Step, Unit
 from chalicelib.dmn.requirements import Graph, Home
 from chalicelib.dmn.run import EvaluatedDecision, Run
 from chalicelib.dmn.steps import typed
 from chalicelib.dmn.types import Types
+from chalicelib.dmn.words import Words
 from chalicelib.feel import Profile, Value
 from chalicelib.feel.types import FeelType
 
 # The values of nodes, by their references; and of variables, by their names.
 Frame = dict[str, Value]
 Variables = Mapping[str, Value]
-
-
-class _Compiled(NamedTuple):
-    """A node's step, and the names of more than one word that its expressions give."""
-
-    step: Step
-    introduced: frozenset[str]
 
 
 class Program:
@@ -54,8 +47,8 @@ class Program:
         self.graph = Graph(source.definitions)
         self.homes = self.graph.homes
         self._types = _all_types(source)
-        self._words = long_names(_component_names(source))
-        self._compiled: dict[str, _Compiled] = {}
+        self._words = Words(source.definitions)
+        self._compiled: dict[str, Step] = {}
         self._functions: Frame = {}
         self._problems: list[Problem] = []
 
@@ -122,7 +115,7 @@ class Program:
         }
         return next(iter(values.values())) if len(values) == 1 else values
 
-    def compiled(self, key: str) -> _Compiled:
+    def compiled(self, key: str) -> Step:
         """Compile a decision, knowledge model or service, and what it refers to; once."""
         if key not in self._compiled:
             for each in self.graph.ordered(key, self._compiled):
@@ -133,8 +126,9 @@ class Program:
         definitions, node = self.homes[key]
         if isinstance(node, model.InputData):
             return
-        unit = Unit(self._types[definitions.namespace], self.model.profile, self._words)
-        place = self._place(key, unit)
+        types = self._types[definitions.namespace]
+        unit = Unit(types, self._words, self.model.profile, self._seen(key))
+        place = Place(unit, node.id)
         if isinstance(node, model.Decision):
             step = typed(build(node.expression, place), self.type_of(key), node.id)
         elif isinstance(node, model.KnowledgeModel):
@@ -143,25 +137,23 @@ class Program:
             step = self._build_service(node, place)
         if node.variable.type_ref is not None:
             place.type(node.variable.type_ref)
-        self._compiled[key] = _Compiled(step, frozenset(unit.introduced))
+        self._compiled[key] = step
         if definitions is self.own:
             self._problems.extend(unit.problems)
 
-    def _place(self, key: str, unit: Unit) -> Place:
-        """Give the place where a node's expression stands, with what it may name in scope."""
+    def _seen(self, key: str) -> dict[str, FeelType | None]:
+        """Give the names that a node's expression sees, with their types."""
         definitions, node = self.homes[key]
-        variables: dict[str, FeelType | None] = {}
+        seen: dict[str, FeelType | None] = {}
         for each in self.graph.visible(key):
-            if each not in self.homes:
-                continue
-            for path in self._seen_as(definitions, self.homes[each]):
-                variables[path[0]] = self.type_of(each) if len(path) == 1 else None
-                unit.introduced.update(long_names(path))
-            if each in self._compiled:
-                unit.introduced.update(self._compiled[each].introduced)
+            if each in self.homes:
+                for path in self._seen_as(definitions, self.homes[each]):
+                    # What is behind an import's name has to be known too.
+                    seen.update(dict.fromkeys(path))
+                    seen[path[-1]] = self.type_of(each)
         if isinstance(node, model.KnowledgeModel):
-            variables[node.variable.name] = None  # it may call itself
-        return Place(unit, variables, node.id)
+            seen[node.variable.name] = None  # it may call itself
+        return seen
 
     def _build_knowledge(self, node: model.KnowledgeModel, place: Place) -> Step:
         if node.logic is None:
@@ -191,7 +183,7 @@ class Program:
             return self.function(run, key)
         node = home.node
         run.table = ((), ())
-        value = self.compiled(key).step(run, {**free, **self._variables(run, key, frame)})
+        value = self.compiled(key)(run, {**free, **self._variables(run, key, frame)})
         run.record(EvaluatedDecision(node.id, node.name, model.tag(node), value, *run.table))
         return value
 
@@ -200,7 +192,7 @@ class Program:
         function = self._functions.get(key)
         if function is None:
             variables: Frame = {}
-            function = self.compiled(key).step(run, variables)
+            function = self.compiled(key)(run, variables)
             if function is not None:
                 self._functions[key] = variables[self.homes[key].node.variable.name] = function
                 variables.update(self._variables(run, key, {}))
@@ -254,12 +246,3 @@ def _all_types(source: model.Model) -> dict[str, Types]:
         }
         made[definitions.namespace] = Types(definitions, imported, source.profile)
     return made
-
-
-def _component_names(source: model.Model) -> Iterator[str]:
-    """Yield the names of all components of all types."""
-    waiting = [item for definitions in source.definitions for item in definitions.types]
-    while waiting:
-        item = waiting.pop()
-        yield from (part.name for part in item.components)
-        waiting.extend(item.components)

@@ -52,7 +52,6 @@ class _Table(NamedTuple):
 def build_table(node: model.DecisionTable, place: Place) -> Step:
     """Compile a table."""
     columns = tuple(_column(clause, place.at(clause.id)) for clause in node.inputs)
-    place.introduce(*(model.Variable(clause.name) for clause in node.outputs))
     types = [place.at(clause.id).type(clause.type_ref) for clause in node.outputs]
     rows = tuple(_row(rule, node, place.at(rule.id), types) for rule in node.rules)
     table = _Table(
@@ -77,9 +76,8 @@ def _row(
     rule: model.Rule, node: model.DecisionTable, place: Place, types: Sequence[FeelType | None]
 ) -> _Row:
     tests = []
-    tested = place.knowing(INPUT)
     for index, text in enumerate(rule.inputs[: len(node.inputs)]):
-        test = None if text == _ANY else tested.unary_tests(text)
+        test = None if text == _ANY else place.unary_tests(text)
         if test is not None:
             tests.append((index, test))
     outputs = tuple(
@@ -99,7 +97,7 @@ def _defaults(node: model.DecisionTable, place: Place) -> tuple[Step, ...]:
 
 
 def _evaluate(table: _Table, run: Run, variables: dict[str, Value]) -> Value:
-    run.spend(1 + len(table.rows) // 8)
+    run.spend(1 + len(table.rows) // 8 + len(table.columns) * len(variables) // 32)
     inputs = []
     scopes = []
     for clause, step, allowed in table.columns:

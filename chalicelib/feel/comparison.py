@@ -36,6 +36,8 @@ def equal(left: Value, right: Value) -> bool | None:
         return None
     if kind in _DIRECT:
         return bool(left == right)
+    if kind is list or kind is dict:
+        return _equal_parts(left, right, set())
     rule = _EQUAL.get(kind)
     return left is right if rule is None else rule(left, right)
 
@@ -122,13 +124,23 @@ def _seconds(left: Time | DateAndTime, right: Time | DateAndTime) -> tuple[int, 
     return left.instant // NANOS_PER_SECOND, right.instant // NANOS_PER_SECOND
 
 
-def _equal_lists(left: list[Value], right: list[Value]) -> bool:
-    return len(left) == len(right) and all(map(same, left, right))
+def _equal_parts(left: Value, right: Value, seen: set[tuple[int, int]]) -> bool:
+    """Tell whether two lists or contexts hold the same, in whatever order a context has it.
 
-
-def _equal_contexts(left: dict[str, Value], right: dict[str, Value]) -> bool:
+    Parts may be shared, so a pair that was looked at is not looked at again: had it differed,
+    the comparison would have ended there.
+    """
+    kind, pair = type(left), (id(left), id(right))
+    if kind is not type(right) or (kind is not list and kind is not dict):
+        return same(left, right)
+    if left is right or pair in seen:
+        return True
+    seen.add(pair)
+    if kind is list:
+        parts = zip(left, right, strict=False)
+        return len(left) == len(right) and all(_equal_parts(*both, seen) for both in parts)
     return left.keys() == right.keys() and all(
-        same(entry, right[key]) for key, entry in left.items()
+        _equal_parts(entry, right[key], seen) for key, entry in left.items()
     )
 
 
@@ -144,8 +156,6 @@ def _equal_times(left: Time | DateAndTime, right: Time | DateAndTime) -> bool | 
 
 
 _EQUAL: dict[type, Callable[[Value, Value], bool | None]] = {
-    list: _equal_lists,
-    dict: _equal_contexts,
     Range: _equal_ranges,
     Time: _equal_times,
     DateAndTime: _equal_times,

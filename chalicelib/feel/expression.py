@@ -27,16 +27,14 @@ class Expression:
     """A FEEL expression that can be evaluated any number of times; immutable.
 
     Shapes: `text` is the text it was parsed from, `names` the free variable names it may read;
-        inside of a filter these include names that an item may have instead; `introduced` the
-        names of more than one word that it gives to parts of its value, or to its own variables;
-        `constants`, of unary tests, the values that pass if they only compare with literals.
+        inside of a filter these include names that an item may have instead; `constants`, of
+        unary tests, the values that pass if they only compare with literals.
     """
 
-    __slots__ = ("_closure", "_size", "constants", "introduced", "names", "text")
+    __slots__ = ("_closure", "_size", "constants", "names", "text")
 
     text: str
     names: frozenset[str]
-    introduced: tuple[str, ...]
     constants: tuple[Value, ...] | None
     _closure: Closure
     _size: int
@@ -45,14 +43,12 @@ class Expression:
         self,
         text: str,
         compiled: Compiled,
-        introduced: tuple[str, ...] = (),
         constants: tuple[Value, ...] | None = None,
     ) -> None:
         put = object.__setattr__
         put(self, "constants", constants)
         put(self, "text", text)
         put(self, "names", compiled.names)
-        put(self, "introduced", introduced)
         put(self, "_closure", compiled.closure)
         put(self, "_size", compiled.size)
 
@@ -134,7 +130,7 @@ def parse_unary_tests(
 
 def _are_shared(names: Iterable[str]) -> bool:
     """Tell whether others may parse with the same names: none at all, or a made set of them."""
-    return isinstance(names, Names) or not names
+    return type(names) is Names or not names
 
 
 @lru_cache(maxsize=CACHE_MAX)
@@ -152,6 +148,6 @@ def _compile(text: str, profile: Profile, names: Names, *, is_tests: bool) -> Ex
         parser = Parser(text, profile, names.trie, builtins.TRIE)
         node = parser.unary_tests() if is_tests else parser.whole()
         compiled = compile_tree(node, profile, names.types)
-        return Expression(text, compiled, tuple(parser.introduced), constants_of(node))
+        return Expression(text, compiled, constants_of(node))
     except RecursionError:
         raise FeelSyntaxError("expected less deep nesting", text, 0) from None

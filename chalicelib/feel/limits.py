@@ -11,6 +11,7 @@ CALLS_MAX = 60  # nested calls of FEEL functions; about a dozen Python frames ea
 STEPS_MAX = 1_000_000  # iterations, calls and list items handled; about a second of work
 LIST_MAX = 100_000  # items of one list that an expression makes
 STRING_MAX = 1_000_000  # characters of one string that an expression makes
+JSON_MAX = 8_000_000  # characters, about, of a value as JSON: one that is shared counts each time
 PATTERN_MAX = 2_000  # characters of a regular expression
 PATTERN_INPUT_MAX = 20_000  # characters a regular expression is applied to: `re` has no timeout
 CACHE_MAX = 2_048  # compiled expressions kept per container

@@ -59,6 +59,32 @@ class Names:
         return iter(self._names)
 
 
+class GrowingNames(Names):
+    """Names over others that are shared, to which more are added between one text and the next.
+
+    What is parsed with them is not kept in the cache, since the same text may mean more later.
+    """
+
+    __slots__ = ("_owned",)
+
+    def __init__(self, shared: Names, types: Mapping[str, FeelType]) -> None:
+        super().__init__((), types)
+        self._names = tuple(shared)
+        self.trie = dict(shared.trie)
+        self._owned: set[int] = set()  # which branches are not shared any more
+
+    def grow(self, name: str) -> None:
+        """Add a name."""
+        trie = self.trie
+        for step in steps(name):
+            branch = trie.get(step)
+            if branch is None or id(branch) not in self._owned:
+                branch = trie[step] = dict(branch or {})
+                self._owned.add(id(branch))
+            trie = branch
+        trie[_END] = {}
+
+
 def add(trie: Trie, name: str) -> None:
     """Put a name into a tree of names."""
     for step in steps(name):

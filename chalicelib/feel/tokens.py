@@ -44,14 +44,13 @@ class Tokens:
         itself; `word` is the token as written.
     """
 
-    __slots__ = ("end", "introduced", "kind", "local", "scope", "source", "start", "text", "word")
+    __slots__ = ("end", "kind", "local", "scope", "source", "start", "text", "word")
 
     def __init__(self, text: str, scope: Trie) -> None:
         self.source = text
         self.text = text if text.isascii() else text.translate(_RARE_SPACE)
         self.scope = scope
         self.local: Trie = {}
-        self.introduced: list[str] = []
         self.end = 0
         self.advance()
 
@@ -130,7 +129,6 @@ class Tokens:
         """Know a name from here on; one plain word needs no knowing."""
         if len(names.steps(name)) > 1:
             names.add(self.local, name)
-            self.introduced.append(name)
 
     def key(self) -> str | None:
         """Read a name and the colon behind it; go nowhere and give None if there is no such."""

@@ -58,24 +58,19 @@ SIMPLE_TYPES: dict[str, str] = {
 _KNOWN = frozenset(SIMPLE_TYPES.values())
 
 
-def is_known(wanted: FeelType) -> bool:
-    """Tell whether the type, with all its parts, is one of FEEL's own."""
-    return (
-        wanted.name in _KNOWN
-        and all(is_known(part) for part in wanted.of)
-        and all(is_known(part) for _, part in wanted.entries)
-    )
-
-
-def resolve(wanted: FeelType, types: Mapping[str, FeelType]) -> FeelType:
-    """Put the types that a model defines in the place of their names."""
-    if not types:
-        return wanted
+def resolve(wanted: FeelType, types: Mapping[str, FeelType]) -> FeelType | None:
+    """Put the types that a model defines in the place of their names; None if one is unknown."""
     if wanted.name in types:
         return types[wanted.name]
+    if wanted.name not in _KNOWN:
+        return None
+    of = [resolve(part, types) for part in wanted.of]
+    entries = [(key, resolve(part, types)) for key, part in wanted.entries]
+    if None in of or None in dict(entries).values():
+        return None
     return wanted._replace(
-        of=tuple(resolve(part, types) for part in wanted.of),
-        entries=tuple((key, resolve(part, types)) for key, part in wanted.entries),
+        of=tuple(part for part in of if part is not None),
+        entries=tuple((key, part) for key, part in entries if part is not None),
     )
 
 
@@ -90,7 +85,7 @@ def is_instance(run: Evaluation, value: Value, wanted: FeelType) -> bool:
 
 def conforms(run: Evaluation, value: Value, wanted: FeelType) -> bool:
     """Tell whether a value may stand where the type is asked: it is of it, or null."""
-    return value is None or not is_known(wanted) or is_instance(run, value, wanted)
+    return value is None or is_instance(run, value, wanted)
 
 
 def coerce(run: Evaluation, value: Value, wanted: FeelType | None) -> tuple[bool, Value]:
@@ -114,6 +109,7 @@ def coerce(run: Evaluation, value: Value, wanted: FeelType | None) -> tuple[bool
 def _holds(run: Evaluation, value: Value, wanted: FeelType) -> bool:
     """Tell whether what is inside of a list, context, range or function is of the types asked."""
     if wanted.entries:
+        run.spend(1 + len(wanted.entries) // 8)
         return all(
             key in value and conforms(run, value[key], entry) for key, entry in wanted.entries
         )
@@ -136,19 +132,28 @@ def _is_callable_as(function: Function, wanted: FeelType) -> bool:
     if not function.takes(len(parameters)):
         return False
     takes = all(
-        own is None or _is_within(given, own)
+        own is None or _is_within(given, own, set())
         for own, given in zip(function.types, parameters, strict=False)
     )
-    return takes and (function.result is None or _is_within(function.result, result))
+    return takes and (function.result is None or _is_within(function.result, result, set()))
 
 
-def _is_within(narrow: FeelType, wide: FeelType) -> bool:
-    """Tell whether all values of one type are of another (DMN 1.5 section 10.3.2.9.2)."""
-    if ANY in (wide.name, narrow.name):
+def _is_within(narrow: FeelType, wide: FeelType, seen: set[tuple[int, int]]) -> bool:
+    """Tell whether all values of one type are of another (DMN 1.5 section 10.3.2.9.2).
+
+    Types share their parts, so each pair is looked at once.
+    """
+    pair = (id(narrow), id(wide))
+    if ANY in (wide.name, narrow.name) or pair in seen:
         return True
+    seen.add(pair)
     if narrow.name != wide.name or len(narrow.of) < len(wide.of):
         return False
-    if not all(map(_is_within, narrow.of, wide.of)):
+    if not all(
+        _is_within(own, other, seen) for own, other in zip(narrow.of, wide.of, strict=False)
+    ):
         return False
-    own = dict(narrow.entries)
-    return all(key in own and _is_within(own[key], entry) for key, entry in wide.entries)
+    entries = dict(narrow.entries)
+    return all(
+        key in entries and _is_within(entries[key], entry, seen) for key, entry in wide.entries
+    )

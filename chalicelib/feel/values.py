@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.feel import numbers, temporal_text
 from chalicelib.feel.errors import FeelError
+from chalicelib.feel.limits import JSON_MAX
 from chalicelib.feel.temporal import (
     Date,
     DateAndTime,
@@ -110,7 +111,8 @@ TEMPORAL = frozenset((Date, Time, DateAndTime, DayTimeDuration, YearMonthDuratio
 # What a variable may hold that needs no look inside.
 READY = frozenset((Decimal, str, bool, type(None), Range, *TEMPORAL))
 
-_JSON_ALREADY = frozenset((str, bool, type(None)))
+_JSON_ALREADY = frozenset((bool, type(None)))
+_ITEM_SIZE = 8  # characters that an item or entry counts for, beside its text
 
 
 def kind_of(value: Value) -> str:
@@ -139,33 +141,45 @@ def to_json(value: Value) -> Any:
     """Take a value out as JSON: temporal values as text, functions and ranges as null.
 
     Shapes: numbers stay `Decimal`, without trailing zeros or an exponent.
-    Raises: FeelError if it is nested too deeply for Python.
+    Raises: FeelError if it is nested too deeply for Python, or larger than JSON_MAX: a few
+        expressions can make a list that holds one other a billion times.
     Source: the documented behaviour of Zeebe's FEEL (contract section 5.10).
     """
     try:
-        return _json(value)
+        return _json(value, [JSON_MAX])
     except RecursionError:
         raise FeelError("a value is nested too deeply") from None
 
 
-def _json(value: Value) -> Any:
+def _json(value: Value, left: list[int]) -> Any:
     """Loops, not comprehensions, which would take two of Python's frames per level."""
     kind = type(value)
+    if kind is str:
+        _take(left, len(value))
+        return value
     if kind in _JSON_ALREADY:
         return value
     if kind is Decimal:
         return numbers.plain(value)
     if kind is dict:
         context = {}
+        _take(left, _ITEM_SIZE * (1 + len(value)))
         for key, entry in value.items():
-            context[key] = _json(entry)
+            context[key] = _json(entry, left)
         return context
     if kind is list:
         items = []
+        _take(left, _ITEM_SIZE * (1 + len(value)))
         for item in value:
-            items.append(_json(item))
+            items.append(_json(item, left))
         return items
     return _json_text(value) if kind in TEMPORAL else None
+
+
+def _take(left: list[int], size: int) -> None:
+    left[0] -= size
+    if left[0] < 0:
+        raise FeelError(f"a value would have more than {JSON_MAX} characters as JSON")
 
 
 def _json_text(value: Value) -> str:
@@ -180,8 +194,12 @@ def _json_text(value: Value) -> str:
 def _is_ready(value: list[Any] | dict[str, Any]) -> bool:
     """Tell whether nothing inside has to change, however deep it is."""
     waiting: list[Any] = [value]
+    seen: set[int] = set()  # values made by expressions may share their parts
     while waiting:
         inside = waiting.pop()
+        if id(inside) in seen:
+            continue
+        seen.add(id(inside))
         if type(inside) is dict:
             if not all(type(key) is str for key in inside):
                 return False

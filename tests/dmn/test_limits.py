@@ -88,3 +88,47 @@ def test_random_damage_to_a_model_raises_nothing_but_our_own_error() -> None:
                 evaluate(model, node.id, {"n": 1}, now=now)
         except DmnError:
             continue
+
+
+def test_values_that_decisions_share_are_taken_in_once() -> None:
+    inner = decision("d0", literal("[1]"))
+    inner += "".join(
+        decision(f"d{n}", literal(f"[d{n - 1}, d{n - 1}]"), decisions=[f"d{n - 1}"])
+        for n in range(1, 60)
+    )
+    inner += decision("d", literal("count(d59)"), decisions=["d59"])
+
+    assert 2 == result(inner, "d").value
+
+
+def test_types_that_share_their_parts_are_looked_at_once() -> None:
+    inner = '<itemDefinition name="t0"><typeRef>number</typeRef></itemDefinition>'
+    inner += "".join(
+        f'<itemDefinition name="t{n}"><itemComponent name="a-b"><typeRef>t{n - 1}</typeRef>'
+        f'</itemComponent><itemComponent name="c d"><typeRef>t{n - 1}</typeRef></itemComponent>'
+        "</itemDefinition>"
+        for n in range(1, 60)
+    )
+    inner += given("n", "t59") + decision("d", literal("(function(p: t59) p)(n)"), inputs=["n"])
+
+    assert None is result(inner, "d", n={"a-b": None}).value
+
+
+def test_a_context_of_many_names_with_spaces_is_read_in_linear_time() -> None:
+    entries = "".join(
+        f'<contextEntry><variable name="entry no {n}"/>{literal(str(n))}</contextEntry>'
+        for n in range(3_000)
+    )
+    found = result(decision("d", f"<context>{entries}</context>"), "d").value
+
+    assert isinstance(found, dict)
+    assert 2_999 == found["entry no 2999"]
+
+
+def test_types_nested_too_deeply_are_refused() -> None:
+    inner = "".join(
+        f'<itemDefinition name="t{n}"><typeRef>t{n + 1}</typeRef></itemDefinition>'
+        for n in range(3_000)
+    )
+    with pytest.raises(DmnError, match="expected a model with less deep nesting"):
+        parse(definitions(inner))

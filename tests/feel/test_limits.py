@@ -105,6 +105,30 @@ def test_a_limit_passed_by_one_evaluation_does_not_touch_the_next() -> None:
     assert "7" == str(value("1 + 2 * 3"))
 
 
+def doubled(times: int, result: str) -> str:
+    """Return an expression whose `last` holds one list a power of two times."""
+    entries = (f"a{n}: [a{n - 1}, a{n - 1}]" for n in range(1, times))
+    return f"{{a0: [1], {', '.join(entries)}, last: [a{times - 1}], result: {result}}}.result"
+
+
+@pytest.mark.parametrize(
+    "result", ["last = [last[1]]", "last != last", "list contains([last], last)", "count(last)"]
+)
+def test_parts_that_a_value_shares_are_looked_at_once(result: str) -> None:
+    assert value(doubled(60, result)) is not None
+
+
+@pytest.mark.parametrize("result", ["string(last)", "to json(last)", "flatten(last)"])
+def test_a_value_that_would_be_endless_as_text_is_an_error(result: str) -> None:
+    with pytest.raises(feel.FeelError):
+        value(doubled(60, result))
+
+
+def test_a_value_that_would_be_endless_as_json_is_an_error() -> None:
+    with pytest.raises(feel.FeelError, match="more than 8000000 characters as JSON"):
+        feel.to_json(value(doubled(60, "last")))
+
+
 PIECES = [
     *'+-*/<>=.,:()[]{}?@`"\\',
     *("**", "..", "<=", ">=", "!=", " ", "\n", "//", "/*", "*/"),

@@ -139,10 +139,10 @@ def build_conditional(node: Conditional, scope: Scope) -> Closure:
 def build_instance_of(node: InstanceOf, scope: Scope) -> Closure:
     """`value instance of type`; null for a type that nobody has defined."""
     value, wanted = scope.build(node.value), types.resolve(node.type, scope.unit.types)
-    if types.is_known(wanted):
+    if wanted is not None:
         return lambda run: types.is_instance(run, value(run), wanted)
 
     def run_unknown(run: Evaluation) -> None:
-        run.warn(WarningType.INVALID_TYPE, f"no type '{wanted.name}'")
+        run.warn(WarningType.INVALID_TYPE, f"no type '{node.type.name}'")
 
     return run_unknown
