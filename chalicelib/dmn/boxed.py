@@ -120,13 +120,17 @@ def _build_list(node: model.ListExpression, place: Place) -> Step:
 
 
 def _build_conditional(node: model.Conditional, place: Place) -> Step:
-    """`if`: what is not true takes the other way."""
+    """`if`: false and null take the other way; what is no boolean is null, unlike in FEEL's own."""
+    element = place.element
     condition, then = build(node.condition, place), build(node.then, place)
     otherwise = build(node.otherwise, place)
 
     def run_conditional(run: Run, variables: dict[str, Value]) -> Value:
-        chosen = then if condition(run, variables) is True else otherwise
-        return chosen(run, variables)
+        verdict = condition(run, variables)
+        if verdict is not None and type(verdict) is not bool:
+            run.tell(element, f"expected true or false, found {kind_of(verdict)}")
+            return None
+        return then(run, variables) if verdict is True else otherwise(run, variables)
 
     return run_conditional
 

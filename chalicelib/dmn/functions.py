@@ -84,9 +84,10 @@ def build_function(
     wanted = tuple(place.type(parameter.type_ref) for parameter in node.parameters)
     for parameter, type_ in zip(node.parameters, wanted, strict=True):
         place.know(parameter.name, type_)
-    body = typed(build(node.body, place), result_type(own), node.id)
+    result = result_type(place.type(node.type_ref))
+    body = typed(build(node.body, place), result, node.id)
     names = tuple(parameter.name for parameter in node.parameters)
-    signature = Signature(node.id, names, wanted, result_type(place.type(node.type_ref)))
+    signature = Signature(node.id, names, wanted, result_type(own) or result)
     return lambda run, variables: ModelFunction(signature, body, variables)
 
 

@@ -68,9 +68,9 @@ def test_a_list_holds_what_its_expressions_give() -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "expected"), [(1, "yes"), (0, "no"), (None, "no")])
+@pytest.mark.parametrize(("n", "expected"), [(1, "yes"), (0, "no"), (None, "no"), (2, None)])
 def test_a_conditional_takes_one_way(n: Any, expected: str) -> None:
-    parts = part("if", literal("n = 1")) + part("then", literal('"yes"'))
+    parts = part("if", literal("if n = 2 then 2 else n = 1")) + part("then", literal('"yes"'))
     assert expected == of(f"<conditional>{parts}{part('else', literal(chr(34) + 'no' + chr(34)))}"
                           "</conditional>", n=n)  # fmt: skip
 
