@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from chalicelib.dmn.errors import DecisionWarning
-from chalicelib.dmn.limits import RECORDS_MAX, WARNINGS_MAX
+from chalicelib.dmn.limits import RECORDS_MAX
 from chalicelib.feel import DateAndTime, Value, WarningType
 from chalicelib.feel.evaluation import Evaluation
+from chalicelib.feel.limits import WARNINGS_MAX
 
 
 class EvaluatedInput(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chalicelib.feel.errors import FeelError, FeelWarning, WarningType
-from chalicelib.feel.limits import CALLS_MAX, LIST_MAX, STEPS_MAX
+from chalicelib.feel.limits import CALLS_MAX, LIST_MAX, MESSAGE_MAX, STEPS_MAX, WARNINGS_MAX
 from chalicelib.feel.temporal import DateAndTime
 from chalicelib.feel.values import Value, from_python
 
@@ -42,9 +42,10 @@ class Evaluation:
         self.taken: dict[int, tuple[Any, Value]] | None = None
 
     def warn(self, type_: WarningType, message: str, offset: int = 0) -> None:
-        """Leave a reason for a null, if anybody wants to know."""
-        if self.warnings is not None:
-            self.warnings.append(FeelWarning(type_, message, offset))
+        """Leave a reason for a null, if anybody wants to know and there are not too many."""
+        warnings = self.warnings
+        if warnings is not None and len(warnings) < WARNINGS_MAX:
+            warnings.append(FeelWarning(type_, message[:MESSAGE_MAX], offset))
 
     def spend(self, steps: int = 1) -> None:
         """Count work done. Raises: FeelError past STEPS_MAX."""

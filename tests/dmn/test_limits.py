@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.dmn import DmnError, evaluate, parse
-from chalicelib.dmn.limits import WARNINGS_MAX
+from chalicelib.feel.limits import WARNINGS_MAX
 from tests.dmn.models import decision, definitions, given, literal, output, result, table
 
 

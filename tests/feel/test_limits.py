@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib import feel
-from chalicelib.feel.limits import TEXT_MAX
+from chalicelib.feel.limits import MESSAGE_MAX, TEXT_MAX, WARNINGS_MAX
 from tests.feel.evaluating import DATA, NOW, value
 
 
@@ -127,6 +127,15 @@ def test_a_value_that_would_be_endless_as_text_is_an_error(result: str) -> None:
 def test_a_value_that_would_be_endless_as_json_is_an_error() -> None:
     with pytest.raises(feel.FeelError, match="more than 8000000 characters as JSON"):
         feel.to_json(value(doubled(60, "last")))
+
+
+def test_warnings_are_kept_up_to_a_limit_and_a_length() -> None:
+    warnings: list[feel.FeelWarning] = []
+    name = "x" * 1_000
+    feel.parse(f"for i in 1..5000 return {name}").evaluate({}, warnings=warnings)
+
+    assert WARNINGS_MAX == len(warnings)
+    assert MESSAGE_MAX == len(warnings[0].message)
 
 
 PIECES = [
