@@ -289,6 +289,11 @@ class Model:
     def __repr__(self) -> str:
         return f"Model({self.definitions[0].name!r})"
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The decisions of the file itself, in its order."""
+        return tuple(node for node in self.definitions[0].nodes if isinstance(node, Decision))
+
 
 def reference(definitions: Definitions, node: Node) -> str:
     """Give the reference by which a node is required."""
