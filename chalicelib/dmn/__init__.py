@@ -1,6 +1,8 @@
 """DMN: XML to decision models, these to JSON and back, and the decisions that they make.
 
-Whoever only evaluates takes a model out of `codec.from_json` and never reads XML.
+A deployment calls `parse`, refuses a model that has `problems`, and stores what `codec.to_json`
+makes of it. Whoever evaluates takes the model out of `codec.from_json`, so never loads the XML
+parser, and keeps it: what was compiled of a model is kept as long as the model is the same object.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from chalicelib.dmn.reader_boxed import BoxedReader
 from chalicelib.dmn.xml_parts import Element, boolean, cut, text_of, type_ref_of, variable_of
 from chalicelib.feel.names import normalized
 
-NAMESPACE = re.compile(r"https?://www\.omg\.org/spec/DMN/[0-9]{8}/(?:MODEL/|dmn\.xsd)")
+NAMESPACE = re.compile(r"https?://www\.omg\.org/spec/DMN/[0-9]{8}/(?:MODEL/|dmn[0-9]*\.xsd)")
 
 
 def read_definitions(xml: bytes) -> tuple[Definitions, tuple[Problem, ...]]:

@@ -78,10 +78,13 @@ class BoxedReader:
     def _note(self, id_: str, message: str) -> None:
         self.problems.append(Problem(id_, message))
 
-    def _literal(self, node: Element, id_: str) -> Expression:
-        language = node.get("expressionLanguage")
+    def _check_language(self, node: Element | None, id_: str) -> None:
+        language = None if node is None else node.get("expressionLanguage")
         if language is not None and not _is_feel(language):
             self._note(id_, f"expected the expression language FEEL, found {cut(language)}")
+
+    def _literal(self, node: Element, id_: str) -> Expression:
+        self._check_language(node, id_)
         return LiteralExpression(id_, type_ref_of(node), text_of(node) or "")
 
     def _context(self, node: Element, id_: str) -> Expression:
@@ -132,6 +135,8 @@ class BoxedReader:
     def _table(self, node: Element, id_: str) -> Expression:
         inputs = tuple(_input(clause, id_) for clause in node.all("input"))
         outputs = tuple(_output(clause, id_) for clause in node.all("output"))
+        for clause in node.all("input"):
+            self._check_language(clause.first("inputExpression"), clause.get("id") or id_)
         rules = []
         for row in node.all("rule"):
             rule = Rule(
@@ -139,6 +144,8 @@ class BoxedReader:
                 tuple(text_of(entry) or "-" for entry in row.all("inputEntry")),
                 tuple(text_of(entry) or "null" for entry in row.all("outputEntry")),
             )
+            for entry in (*row.all("inputEntry"), *row.all("outputEntry")):
+                self._check_language(entry, rule.id)
             found = len(rule.inputs), len(rule.outputs)
             if found != (len(inputs), len(outputs)):
                 wanted = f"{len(inputs)} input and {len(outputs)} output entries"
@@ -146,6 +153,9 @@ class BoxedReader:
             rules.append(rule)
         if not outputs:
             self._note(id_, "expected an output at a decision table")
+        names = [clause.name for clause in outputs]
+        if len(outputs) > 1 and ("" in names or len(set(names)) < len(names)):
+            self._note(id_, "expected a name of its own at each of several outputs")
         return DecisionTable(
             id_,
             type_ref_of(node),
@@ -181,4 +191,4 @@ def _output(clause: Element, id_: str) -> OutputClause:
 
 def _is_feel(language: str) -> bool:
     """Tell FEEL, by its name or the namespace of any version."""
-    return language.rstrip("/").lower().endswith("feel")
+    return language.rstrip("/").rpartition("/")[2].lower() == "feel"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.tck.report import lines, write_results
-from tests.conformance.tck.running import Verdict, verdicts
+from tests.conformance.tck.running import Verdict, model_of, verdicts
 
 SHARED = Path(os.environ.get("HEADRACE_SHARED", Path(__file__).parents[3] / "shared"))
 KIT = SHARED / "tck"
@@ -55,3 +55,13 @@ def test_the_report_ends_with_the_totals(judged: list[Verdict], tmp_path: Path) 
     assert f"of {len(rows)}" == cases[-len(f"of {len(rows)}") :]
     assert values.startswith("value-bearing ")
     assert '"compliance-level-2/0001-input-data-string"' == rows[0].split(",")[0]
+
+
+@needs_kit
+def test_no_model_of_the_kit_is_refused_but_for_a_function_in_java() -> None:
+    problems = {
+        problem.message
+        for file in sorted(KIT.glob("*/*/*.dmn"))
+        for problem in model_of(file).problems
+    }
+    assert {"expected a function of kind FEEL, found Java, which nothing here can call"} == problems

@@ -156,7 +156,20 @@ def test_a_text_that_is_no_expression_is_a_problem(text: str) -> None:
     assert ["d"] == [problem.element for problem in model.problems]
 
 
-def test_another_expression_language_is_a_problem() -> None:
-    body = '<literalExpression expressionLanguage="javascript"><text>1</text></literalExpression>'
-    (problem,) = parse(definitions(decision("d", body))).problems
-    assert 'expected the expression language FEEL, found "javascript"' == problem.message
+@pytest.mark.parametrize("language", ["javascript", "urn:x/B-FEEL/"])
+def test_another_expression_language_is_a_problem(language: str) -> None:
+    named = f' expressionLanguage="{language}"'
+    texts = [
+        f"<literalExpression{named}><text>1</text></literalExpression>",
+        f"<decisionTable><output/><rule><outputEntry{named}><text>1</text></outputEntry></rule>"
+        "</decisionTable>",
+    ]
+    for text in texts:
+        (problem,) = parse(definitions(decision("d", text))).problems
+        assert f'expected the expression language FEEL, found "{language}"' == problem.message
+
+
+@pytest.mark.parametrize("language", ["feel", "https://www.omg.org/spec/DMN/20230324/FEEL/"])
+def test_feel_may_be_named_as_the_expression_language(language: str) -> None:
+    text = f'<literalExpression expressionLanguage="{language}"><text>1</text></literalExpression>'
+    assert 1 == decided(decision("d", text), "d")

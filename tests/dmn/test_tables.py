@@ -169,6 +169,10 @@ def test_the_audit_says_which_rules_decided() -> None:
         (table(["n"], [output()], [("1", "1 +")]), "expected an expression, found the end"),
         (table(["n"], [], [("1",)]), "expected an output at a decision table"),
         (
+            table(["n"], [output("a"), output("a")], []),
+            "expected a name of its own at each of several outputs",
+        ),
+        (
             table(["n"], [output("a"), output("b")], [], policy="COLLECT", aggregation="SUM"),
             "expected one output to aggregate, found 2",
         ),
