@@ -136,10 +136,11 @@ def _called(function: Value, run: Run, inputs: Mapping[str, Any], element: str) 
 
 
 def _given(program: Program, key: str, inputs: Mapping[str, Any]) -> tuple[str, Any]:
-    """Find what is given for a node: by its reference, its names, or in an import's context."""
+    """Find what is given for a node: by its reference, in an import's context, by its names."""
     definitions, node = program.homes[key]
-    names = (key, f"{definitions.namespace}#{node.name}", node.variable.name, node.name, node.id)
-    for name in names:
+    references = (key, f"{definitions.namespace}#{node.name}")
+    names = (node.variable.name, node.name, node.id)
+    for name in references:
         if name in inputs:
             return name, inputs[name]
     for each in program.own.imports:
@@ -148,6 +149,9 @@ def _given(program: Program, key: str, inputs: Mapping[str, Any]) -> tuple[str, 
             for name in names:
                 if name in context:
                     return each.name, context[name]
+    for name in names:
+        if name in inputs:
+            return name, inputs[name]
     return "", _ABSENT
 
 

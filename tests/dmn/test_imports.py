@@ -50,6 +50,19 @@ def test_what_is_imported_is_seen_behind_its_prefix(inputs: dict[str, object]) -
     assert 32 == evaluate(sound(own(), [library()]), "d", inputs).value
 
 
+def test_an_input_of_an_import_is_told_from_one_of_its_name() -> None:
+    xml = definitions(
+        importing("lib")
+        + given("Base Rate")
+        + decision(
+            "d", literal("Base Rate - lib.Base Rate"), inputs=["Base Rate", "urn:lib#BaseRate"]
+        )
+    )
+    inputs = {"Base Rate": 10, "lib": {"Base Rate": 4}}
+
+    assert 6 == evaluate(sound(xml, [library()]), "d", inputs).value
+
+
 def test_imported_types_are_checked() -> None:
     found = evaluate(sound(own(), [library()]), "d", {"Base Rate": -1})
     assert (None, "BaseRate") == (found.value, found.warnings[0].element)
