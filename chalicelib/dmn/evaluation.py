@@ -85,7 +85,8 @@ def evaluate(
     Shapes: `decision` is an id or a name; `inputs` are JSON or FEEL values by the names of input
         data, for a service of its input decisions too, for a knowledge model of its parameters,
         for an import's in a context with its name; text is read as a date, time or duration
-        where the model wants one. What is given beyond that is a variable of every decision.
+        where the model wants one. What is given beyond that, in Camunda's profile all that is
+        given, is a variable of every decision.
     Raises: DmnError if there is no such decision, it requires itself, or a limit is passed.
     """
     run = Run(None if now is None else DateAndTime.of_datetime(now), random_bits)
@@ -115,14 +116,21 @@ def _evaluate(program: Program, run: Run, key: str, inputs: Mapping[str, Any]) -
         elif each in overridden:
             run.tell(home.node.id, "no value is given")
             frame[each] = None
-    named = used | {each.variable.name for each in program.own.nodes}
-    free = {name: from_python(value) for name, value in inputs.items() if name not in named}
+    free = _free(program, used, inputs)
     if isinstance(node, model.KnowledgeModel):
         return _called(program.function(run, key), run, inputs, node.id)
     if isinstance(node, model.DecisionService):
         value = program.outputs(run, node, frame, free)
         return fitted(run, value, result_type(program.type_of(key)), node.id)
     return program.value(run, key, frame, free)
+
+
+def _free(program: Program, used: set[str], inputs: Mapping[str, Any]) -> dict[str, Value]:
+    """Give what every decision sees: what no node is named after, and for Camunda all variables."""
+    named: set[str] = set()
+    if program.model.profile is Profile.DMN:
+        named = used | {each.variable.name for each in program.own.nodes}
+    return {name: from_python(value) for name, value in inputs.items() if name not in named}
 
 
 def _called(function: Value, run: Run, inputs: Mapping[str, Any], element: str) -> Value:

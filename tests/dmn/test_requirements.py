@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.dmn import DmnError, evaluate, parse
+from chalicelib.feel import Profile
 from tests.dmn.models import (
     decided,
     decision,
@@ -73,6 +74,15 @@ def test_what_is_not_required_is_not_seen() -> None:
 
 def test_what_no_node_is_named_after_is_seen_by_all() -> None:
     assert 5 == decided(decision("d", literal("amount + 1")), "d", amount=4)
+
+
+def test_camundas_profile_sees_all_variables_and_results_before_them() -> None:
+    inner = given("age") + decision("fee", literal("fee + age"))
+    inner += decision("total", literal("fee * 2"), decisions=["fee"])
+    model = parse(definitions(inner), profile=Profile.ZEEBE)
+
+    assert 3 == evaluate(model, "fee", {"fee": 1, "age": 2}).value
+    assert 6 == evaluate(model, "total", {"fee": 1, "age": 2}).value
 
 
 def test_a_required_decision_without_a_variable_is_seen_by_its_id_too() -> None:
