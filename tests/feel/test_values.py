@@ -19,7 +19,7 @@ _JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.text(max_size=5)
-    | st.decimals(allow_nan=False, allow_infinity=False, places=3),
+    | st.decimals(-(10**30), 10**30, places=3),  # FEEL's 34 digits hold them
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=10,
 )

@@ -221,7 +221,7 @@ def test_a_script_that_is_there_can_be_stopped_but_not_changed_while_scripts_are
         ),
         pytest.param(
             {"loop_enabled": True, "loop_delay_ms": 3_600_001},
-            "loop_delay_ms and loop_jitter_ms can reach 60 minutes: the lock goes stale",
+            "loop_delay_ms and loop_jitter_ms can reach 61 minutes: the lock goes stale",
             marks=pytest.mark.rule("Z94"),
         ),
         pytest.param(
