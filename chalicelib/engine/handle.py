@@ -39,6 +39,7 @@ from chalicelib.engine.commands import (
     DeleteVariable,
     FailJob,
     FireTimer,
+    MarkIncident,
     ModifyInstance,
     ResolveIncident,
     SetVariables,
@@ -105,5 +106,6 @@ DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     DeleteVariable: instances.delete_variable,
     ModifyInstance: modification.modify,
     ResolveIncident: incidents.resolve,
+    MarkIncident: incidents.mark,
     Continue: _nothing,
 }

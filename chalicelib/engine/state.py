@@ -286,7 +286,8 @@ class Incident:
     """An instance waits for an operator here.
 
     Shapes: `error_type` is a Zeebe word, such as `IO_MAPPING_ERROR`; `scope` is that of the
-        element; `is_unarmed` says that its boundary events could not be armed before this came.
+        element; `is_unarmed` says that its boundary events could not be armed before this came;
+        `acknowledged_at` is when an operator called it resolved, though nothing went on.
     """
 
     key: int
@@ -301,6 +302,7 @@ class Incident:
     stage: Stage = Stage.ENTERING
     scope: int = 0
     is_unarmed: bool = False
+    acknowledged_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
