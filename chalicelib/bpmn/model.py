@@ -53,6 +53,8 @@ class EventType(StrEnum):
     TERMINATE = "terminate"
     ERROR = "error"
     ESCALATION = "escalation"
+    COMPENSATION = "compensation"
+    CANCEL = "cancel"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
     MESSAGE = "message"  # thrown with a job: a worker sends it
     SIGNAL = "signal"
@@ -169,8 +171,9 @@ class Element:
         attached to it; `start` the id of a subprocess's start event, which for one that is
         `triggered_by_event` says by what; `cancel_activity` what such a start event says too;
         `link` the name that a link event jumps to or is reached by; `activation` the condition of
-        a complex gateway; one that `instantiates` is a receive task or gateway without incoming
-        flow at which instances start.
+        a complex gateway; `handler` the activity that a compensation boundary event leads to, and
+        `activity_ref` the one that is to be compensated alone; one that `instantiates` is a
+        receive task or gateway without incoming flows that starts an instance.
     """
 
     id: str
@@ -196,6 +199,9 @@ class Element:
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
     loop: Loop | None = None
+    is_for_compensation: bool = False
+    handler: str | None = None
+    activity_ref: str | None = None
     many: ManyDefinition | None = None
     link: str | None = None
     activation: Value | None = None

@@ -15,8 +15,6 @@ DEFINITIONS = [
     "messageEventDefinition",
     "signalEventDefinition",
     "conditionalEventDefinition",
-    "compensateEventDefinition",
-    "cancelEventDefinition",
     "eventDefinitionRef",
 ]
 ESCALATION = "escalationEventDefinition"
@@ -75,12 +73,6 @@ def test_an_event_of_several_definitions_is_refused() -> None:
     assert refusal_of(line(event)).startswith(
         "unsupported element type timerEventDefinition and messageEventDefinition in one "
         "intermediateCatchEvent"
-    )
-
-
-def test_an_activity_that_only_compensates_is_refused() -> None:
-    assert 'unsupported element type task with isForCompensation="true"' in (
-        refusal_of(line('<task id="a" isForCompensation="true"/>'))
     )
 
 

@@ -207,6 +207,37 @@ def _escalation(reference: str | None) -> str:
     return f"<escalationEventDefinition{attribute}/>"
 
 
+def undone(activity: str, handler: str) -> str:
+    """Return an activity with its compensation handler, which is another activity."""
+    id_, by = (part.split('id="')[1].split('"')[0] for part in (activity, handler))
+    event = f'<boundaryEvent id="{id_}_c" attachedToRef="{id_}"><compensateEventDefinition/>'
+    association = f'<association id="{id_}_a" sourceRef="{id_}_c" targetRef="{by}"/>'
+    handler = handler.replace('id="', 'isForCompensation="true" id="', 1)
+    return f"{activity}{event}</boundaryEvent>{handler}{association}"
+
+
+def compensation(activity: str | None = None) -> str:
+    """Return what an event is about: compensation, of all or of one activity."""
+    attribute = "" if activity is None else f' activityRef="{activity}"'
+    return f"<compensateEventDefinition{attribute}/>"
+
+
+def compensation_throw(id_: str, activity: str | None = None) -> str:
+    return f'<intermediateThrowEvent id="{id_}">{compensation(activity)}</intermediateThrowEvent>'
+
+
+def compensation_end(id_: str, activity: str | None = None) -> str:
+    return f'<endEvent id="{id_}">{compensation(activity)}</endEvent>'
+
+
+def cancel_end(id_: str) -> str:
+    return f'<endEvent id="{id_}"><cancelEventDefinition/></endEvent>'
+
+
+def boundary_cancel(id_: str, on: str) -> str:
+    return _boundary(id_, on, "<cancelEventDefinition/>")
+
+
 def link_throw(id_: str, name: str) -> str:
     definition = f'<linkEventDefinition name="{name}"/>'
     return f'<intermediateThrowEvent id="{id_}">{definition}</intermediateThrowEvent>'
@@ -271,6 +302,10 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
     return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
+
+
+def transaction(id_: str, *parts: str, flows: str) -> str:
+    return sub(id_, *parts, flows=flows).replace("subProcess", "transaction")
 
 
 def event_sub(

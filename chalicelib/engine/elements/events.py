@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import bpmn_errors, tokens, variables, waits
+from chalicelib.engine import bpmn_errors, compensation, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
@@ -29,6 +29,10 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
             bpmn_errors.throw_from_end(draft, node, scope, key)
         case EventType.ESCALATION:
             enter_escalation(draft, node, scope, key)
+        case EventType.COMPENSATION:
+            compensation.enter_throw(draft, node, scope, key)
+        case EventType.CANCEL:
+            compensation.enter_cancel(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 
@@ -75,6 +79,8 @@ def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
             _jump(draft, node, scope, key)
         case EventType.ESCALATION:
             enter_escalation(draft, node, scope, key)
+        case EventType.COMPENSATION:
+            compensation.enter_throw(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 
