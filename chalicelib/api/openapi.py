@@ -29,6 +29,7 @@ from chalicelib.api.schema import (
     Type,
     Whole,
 )
+from chalicelib.api.values import AnyValue
 from chalicelib.json_text import JsonObject
 
 KEY, NAME = Whole(), Text()  # of parameters in paths: those called a key, and the others
@@ -210,6 +211,7 @@ _PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
     Moment: lambda _: {"type": "string", "format": "date-time"},
     Period: lambda _: {"type": "string", "pattern": PERIOD, "examples": ["PT30S"]},
     Anything: lambda _: {"type": "object"},
+    AnyValue: lambda _: {},
 }
 
 
