@@ -8,6 +8,7 @@ from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
+from chalicelib.api.xml_text import as_text
 from chalicelib.api.zenbpm import dmn_shapes, errors, pages, shapes, uploads
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import dmn_definitions
@@ -80,5 +81,5 @@ def get_dmn_resource_definition(dmn_resource_definition_key: str) -> Response:
     kind = shapes.DEFINITION_KEY
     key = http.path_key(dmn_resource_definition_key, "dmnResourceDefinitionKey", kind)
     definition, xml = dmn_definitions.get_dmn_resource_definition(wiring.ports(), key)
-    found = (definition, uploads.as_text(xml))
+    found = (definition, as_text(xml))
     return http.answer(200, dmn_shapes.DEFINITION_DETAIL.write(found))

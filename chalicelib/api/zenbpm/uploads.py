@@ -1,4 +1,4 @@
-"""The BPMN file of a deployment, in each of the media types that clients of any age send."""
+"""The file of a deployment, in each of the media types that clients of any age send."""
 
 from __future__ import annotations
 
