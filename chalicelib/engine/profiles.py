@@ -25,6 +25,7 @@ class Rules:
     outputs_leave: bool
     keys_are_unique: bool  # one subscription at most waits for a message's name and key
     keys_are_texts: bool  # a correlation key has to be a text, else it may be a number
+    demands_variables: bool  # one that is missing is what an unusable value is put down to
     default_retries: int | None  # None: the setting jobs.defaultRetries
     caps_retries: bool  # at the setting jobs.maxRetries
 
@@ -35,6 +36,7 @@ RULES: Mapping[Profile, Rules] = {
         outputs_leave=False,
         keys_are_unique=True,
         keys_are_texts=True,
+        demands_variables=False,
         default_retries=None,
         caps_retries=True,
     ),
@@ -43,6 +45,7 @@ RULES: Mapping[Profile, Rules] = {
         outputs_leave=True,
         keys_are_unique=False,
         keys_are_texts=False,
+        demands_variables=True,
         default_retries=3,
         caps_retries=False,
     ),

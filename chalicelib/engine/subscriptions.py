@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from chalicelib.engine import catching
 from chalicelib.engine.commands import Correlate
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, extract_text, show
+from chalicelib.engine.expressions import blamed, extract, extract_text, show
 from chalicelib.engine.state import RecordKey, Subscription, Waited
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Missing, Subscribed, Unsubscribed
@@ -60,7 +60,10 @@ def name_of(draft: Draft, node: Node, seen: JsonObject) -> Named:
         return Named(node, name, None)
     where = f"correlation key of {node.id}"
     value = extract(plan.correlation_key, seen, draft.now, where)
-    return Named(node, name, _key(draft, value, where))
+    try:
+        return Named(node, name, _key(draft, value, where))
+    except Stuck as stuck:
+        raise blamed(draft, plan.correlation_key, seen, stuck) from None
 
 
 def check_distinct(draft: Draft, wanted: Iterable[Named]) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.engine import compensation, loops, many, variables
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import (
@@ -119,11 +119,9 @@ def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
         raise
     if value is True or value is False:
         return value
-    raise Stuck(
-        ErrorType.EXTRACT_VALUE_ERROR,
-        f"condition of flow {flow.id}: expected a boolean, found {show(value)}",
-        Stage.LEAVING,
-    )
+    message = f"condition of flow {flow.id}: expected a boolean, found {show(value)}"
+    unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message, Stage.LEAVING)
+    raise blamed(draft, flow.condition, seen, unfit)
 
 
 def no_flow(node: Node) -> Stuck:

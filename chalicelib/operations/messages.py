@@ -12,22 +12,26 @@ from chalicelib.store.marks import Once
 __all__ = ["Message", "publish_message"]
 
 
-def publish_message(ports: Ports, message: Message, once: Once | None = None) -> None:
+def publish_message(ports: Ports, message: Message, once: Once | None = None) -> int:
     """Correlate a message with who waits for its name and key, else start an instance by its name.
 
+    Returns the key of the instance that got it, the first one of several.
     Raises: Rejected(NOT_FOUND) if nobody waits: the message is lost; TooLarge; Conflict.
     """
-    if done_before(ports, once) is not None:
-        return
+    key = done_before(ports, once)
+    if key is not None:
+        return key
     turns = publish(ports, message, once)
     if not turns:
-        if done_before(ports, once) is not None:
-            return
+        key = done_before(ports, once)
+        if key is not None:
+            return key
         lost(ports, message)
-        key = message.correlation_key
-        named = "" if key is None else f" with correlation key {key!r}"
+        correlation_key = message.correlation_key
+        named = "" if correlation_key is None else f" with correlation key {correlation_key!r}"
         raise Rejected(
             Reason.NOT_FOUND,
             f"nobody waits for message {message.name!r}{named}, and it starts no process",
         )
     run_all(ports, turns)
+    return turns[0].after.key
