@@ -126,6 +126,7 @@ def compile_element(
         is_for_compensation=kind in ACTIVITIES and boolean(node, "isForCompensation") is True,
         handler=around.handlers.get(id_),
         activity_ref=event.activity_ref,
+        condition=event.condition,
         loop=loop_of(node) if kind in ACTIVITIES else None,
         many=many_of(node) if kind in ACTIVITIES else None,
         link=event.link,

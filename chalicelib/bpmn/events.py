@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from chalicelib.bpmn.attributes import boolean
+from chalicelib.bpmn.conditions import condition_of
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import extensions_of
-from chalicelib.bpmn.model import EventName, EventType, Kind, TimerDefinition
+from chalicelib.bpmn.model import ConditionDefinition, EventName, EventType, Kind, TimerDefinition
 from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
 from chalicelib.bpmn.refusals import refusal, shown, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
@@ -25,7 +26,10 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
         }
     ),
     Kind.INTERMEDIATE_CATCH_EVENT: frozenset(
-        {EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK}
+        {
+            *(EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK),
+            EventType.CONDITIONAL,
+        }
     ),
     Kind.INTERMEDIATE_THROW_EVENT: frozenset(
         {
@@ -35,7 +39,7 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     ),
     Kind.BOUNDARY_EVENT: frozenset(
         {
-            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION),
+            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION, EventType.CONDITIONAL),
             *(EventType.MESSAGE, EventType.SIGNAL, EventType.COMPENSATION, EventType.CANCEL),
         }
     ),
@@ -45,6 +49,7 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
 TRIGGERS = frozenset(
     {
         *(EventType.ERROR, EventType.ESCALATION, EventType.COMPENSATION),
+        EventType.CONDITIONAL,
         *(EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL),
     }
 )
@@ -54,6 +59,7 @@ DEFINITIONS: Mapping[str, EventType] = {
     "terminateEventDefinition": EventType.TERMINATE,
     "errorEventDefinition": EventType.ERROR,
     "messageEventDefinition": EventType.MESSAGE,
+    "conditionalEventDefinition": EventType.CONDITIONAL,
     "compensateEventDefinition": EventType.COMPENSATION,
     "cancelEventDefinition": EventType.CANCEL,
     "linkEventDefinition": EventType.LINK,
@@ -84,6 +90,7 @@ class Event(NamedTuple):
     escalation_code: str | None = None
     link: str | None = None
     activity_ref: str | None = None
+    condition: ConditionDefinition | None = None
     name: EventName | None = None
 
 
@@ -155,6 +162,8 @@ def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Even
             event = Event(type_, error_code=_code(node, kind, definition, known.errors))
         case EventType.ESCALATION:
             event = Event(type_, escalation_code=_code(node, kind, definition, known.errors))
+        case EventType.CONDITIONAL:
+            event = Event(type_, condition=condition_of(node, definition))
         case EventType.COMPENSATION:
             event = Event(type_, activity_ref=_activity_ref(definition))
         case EventType.LINK:

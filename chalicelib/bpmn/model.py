@@ -53,6 +53,7 @@ class EventType(StrEnum):
     TERMINATE = "terminate"
     ERROR = "error"
     ESCALATION = "escalation"
+    CONDITIONAL = "conditional"
     COMPENSATION = "compensation"
     CANCEL = "cancel"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
@@ -137,6 +138,20 @@ class DecisionCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionDefinition:
+    """What a conditional event waits for.
+
+    Shapes: `names` are the variables whose change lets it be evaluated, None for those that it
+        reads; `creates` and `updates` say which changes do.
+    """
+
+    value: Value
+    names: tuple[str, ...] | None = None
+    creates: bool = True
+    updates: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """The standard loop marker: while the condition holds, and at most so often."""
 
@@ -198,6 +213,7 @@ class Element:
     start: str | None = None
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
+    condition: ConditionDefinition | None = None
     loop: Loop | None = None
     is_for_compensation: bool = False
     handler: str | None = None

@@ -63,3 +63,19 @@ def bind_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
             for throw in throws.get((element.scope, element.link), ()):
                 nodes[throw].link_target = node.id
     return frozenset(node.id for node in judged)
+
+
+def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node, ...]]) -> bool:
+    """Tell elements the conditional events on and in them; say whether there are any."""
+    for node in nodes.values():
+        if node.condition is None:
+            continue
+        node.is_watched = True
+        if node.element.attached_to is not None:
+            owner = nodes[node.element.attached_to]
+            owner.boundary_conditions = (*owner.boundary_conditions, node)
+            owner.is_watched = True
+    for id_, starts in triggers.items():
+        if id_ in nodes and any(start.condition is not None for start in starts):
+            nodes[id_].is_watched = True
+    return any(node.condition is not None for node in nodes.values())

@@ -87,6 +87,8 @@ class Draft:
         "ended_at",
         "gone",
         "guards",
+        "happened",
+        "heard",
         "history",
         "holders",
         "incident_count",
@@ -135,6 +137,8 @@ class Draft:
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
         self.decided: list[DecisionMade] = []
+        self.heard = 0  # events of the history that conditions were evaluated after
+        self.happened: set[tuple[int, str]] = set()  # conditional events, by element or scope
         self.broadcast: str | None = None  # the signal that this turn answers
         self.moves = 0
         self.actions = BASE_ACTIONS

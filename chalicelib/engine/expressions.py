@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib import feel
-from chalicelib.bpmn.model import Value
+from chalicelib.bpmn.model import ConditionDefinition, Value
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.json_text import JsonValue, dumps
 
@@ -53,6 +54,31 @@ def compile_feel(text: str, to_json: Callable[[feel.Value], JsonValue] = feel.to
 
     compute.names = expression.names  # type: ignore[attr-defined]  # for `blamed`
     return compute
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionPlan:
+    """What a conditional event waits for, and the changes of variables that let it look."""
+
+    compute: Compute
+    names: frozenset[str]
+    creates: bool
+    updates: bool
+
+
+def compile_condition(definition: ConditionDefinition) -> ConditionPlan:
+    """Return what evaluates the condition of an event; it looks when what it reads changes."""
+    text, names = definition.value.text, definition.names
+    try:
+        read = feel.parse(text, profile=feel.Profile.ZEEBE).names
+    except feel.FeelSyntaxError:
+        read = frozenset()
+    return ConditionPlan(
+        compile_feel(text),
+        read if names is None else frozenset(names),
+        definition.creates,
+        definition.updates,
+    )
 
 
 def _in_seconds(value: feel.Value) -> JsonValue:

@@ -30,7 +30,14 @@ from chalicelib.engine import bonds, loops, many, tokens
 from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
-from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
+from chalicelib.engine.expressions import (
+    Compute,
+    ConditionPlan,
+    compile_condition,
+    compile_feel,
+    compile_policy,
+    compile_value,
+)
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -133,7 +140,8 @@ class Node:
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
-        An activity `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a
+        What has conditional events on it or in it, or is one, `is_watched`. An activity
+        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a
         transaction is left by its `cancel_event`. An activity that repeats `is_body` of its
         rounds, each of which is the `inner` node: the activity itself, with no flows and no
         boundary events. One for many has the scope of `each` between them.
@@ -171,6 +179,9 @@ class Node:
     many: ManyPlan | None = None
     each: Node | None = None
     is_waited: bool = False
+    is_watched: bool = False
+    condition: ConditionPlan | None = None
+    boundary_conditions: tuple[Node, ...] = ()
     is_compensable: bool = False
     handler: str = ""
     recovery: str = ""
@@ -184,7 +195,8 @@ class Plan:
 
     Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
         `triggers` the start events of event subprocesses, by the id of the scope they stand in;
-        `listened` the scopes in which some of these wait for a timer, a message or a signal.
+        `listened` the scopes in which some of these wait for a timer, a message or a signal;
+        `is_watched` says that there are conditional events.
     """
 
     process: Process
@@ -192,6 +204,7 @@ class Plan:
     judged: frozenset[str]
     triggers: Mapping[str, tuple[Node, ...]]
     listened: frozenset[str]
+    is_watched: bool
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -229,11 +242,12 @@ def make_plan(process: Process) -> Plan:
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = bonds.bind_jumps(process, nodes)
     triggers = bonds.bind_triggers(nodes)
+    is_watched = bonds.bind_conditions(nodes, triggers)
     listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
     for id_ in listened & nodes.keys():
         nodes[id_].actions += sum(_records_of(s) for s in triggers[id_] if s.is_waited)
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
-    return Plan(process, nodes, judged, triggers, frozenset(listened), live_max)
+    return Plan(process, nodes, judged, triggers, frozenset(listened), is_watched, live_max)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -281,6 +295,7 @@ def _make_body(node: Node) -> None:
         has_conditions=False,
         boundary_waits=(),
         boundary_throws=(),
+        boundary_conditions=(),
         handler="",
         is_compensable=bool(node.recovery),
     )
@@ -319,6 +334,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
+        condition=None if element.condition is None else compile_condition(element.condition),
     )
 
 

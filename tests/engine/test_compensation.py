@@ -7,16 +7,19 @@ import pytest
 from chalicelib.engine.state import InstanceState
 from chalicelib.profile import Profile
 from chalicelib.store import execution
-from tests.engine.models import (
-    boundary,
+from tests.engine.event_models import (
     boundary_cancel,
-    boundary_error,
     cancel_end,
     compensation,
     compensation_end,
     compensation_throw,
-    end,
     error,
+    undone,
+)
+from tests.engine.models import (
+    boundary,
+    boundary_error,
+    end,
     event_sub,
     exclusive,
     io,
@@ -29,7 +32,6 @@ from tests.engine.models import (
     sub,
     task,
     transaction,
-    undone,
 )
 from tests.play import Play, play
 

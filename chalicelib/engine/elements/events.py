@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import bpmn_errors, compensation, tokens, variables, waits
+from chalicelib.engine import bpmn_errors, compensation, conditions, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
@@ -56,6 +56,9 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
         return
     if node.element.event_type is EventType.LINK:
         tokens.complete(draft, node, scope, key, variables.inputs_of(draft, node, scope), {})
+        return
+    if node.condition is not None:
+        conditions.enter_catch(draft, node, scope, key)
         return
     if not all(event.timer or event.event_name for event in node.waits):
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
