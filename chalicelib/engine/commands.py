@@ -112,6 +112,16 @@ class PublishMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class SeekMessage:
+    """A subscription is there: it is to look whether its message was published before it."""
+
+    subscription_key: int
+    name: str
+    correlation_key: str
+    bpmn_process_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class BroadcastSignal:
     """A signal is to reach all who waited for it `at` a moment, page by page.
 
@@ -200,4 +210,4 @@ Command = (
 )
 
 # What a turn may owe to its own instance, or to others that only who does it will find.
-Owed = Continue | Retire | PublishMessage | BroadcastSignal
+Owed = Continue | Retire | PublishMessage | SeekMessage | BroadcastSignal

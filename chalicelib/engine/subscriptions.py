@@ -18,8 +18,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.engine import catching
-from chalicelib.engine.commands import Correlate
+from chalicelib.engine.commands import Correlate, SeekMessage
 from chalicelib.engine.draft import Draft
+from chalicelib.engine.effects import Send
 from chalicelib.engine.expressions import blamed, extract, extract_text, show
 from chalicelib.engine.state import RecordKey, Subscription, Waited
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -97,6 +98,9 @@ def subscribe(draft: Draft, element_key: int, named: Named) -> Subscription:
     )
     draft.put(subscription)
     draft.history.append(Subscribed(subscription.key, node.id, element_key, name, key))
+    if key is not None and draft.rules.buffers_messages:
+        command = SeekMessage(subscription.key, name, key, draft.root.bpmn_process_id)
+        draft.emit(Send(draft.key, command, draft.version))
     return subscription
 
 

@@ -11,7 +11,14 @@ import pytest
 from chalicelib.delivery import commands
 from chalicelib.delivery.commands import QueuedCommand, Source, judge
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
-from chalicelib.engine.commands import BroadcastSignal, Continue, Owed, PublishMessage, Retire
+from chalicelib.engine.commands import (
+    BroadcastSignal,
+    Continue,
+    Owed,
+    PublishMessage,
+    Retire,
+    SeekMessage,
+)
 from chalicelib.errors import Rejected, TooLarge
 from chalicelib.profile import Profile
 from tests.fakes.clock import BEGIN
@@ -68,6 +75,7 @@ def test_an_early_command_is_kept_for_the_horizon_and_no_longer() -> None:
     [
         PublishMessage("7", "paid", "o-1", Profile.PRIOSTACK, {"a": Decimal("1.50")}),
         PublishMessage("7", "paid", None, Profile.ZENBPM),
+        SeekMessage(7, "paid", "o-1", "order"),
         BroadcastSignal("7", "alarm", BEGIN, {"a": [None, True]}),
         BroadcastSignal("7", "alarm", BEGIN, {}, shard=0, after=8, until=9),
     ],

@@ -11,9 +11,10 @@ from chalicelib.engine.state import Incident, InstanceState
 from chalicelib.errors import Rejected
 from chalicelib.operations import broadcasts
 from chalicelib.operations.incidents import Mended, resolve_incident
+from chalicelib.profile import Profile
 from chalicelib.store import instances
 from tests.simulation import expectations
-from tests.simulation.clients import cancel, one_start, publish, start
+from tests.simulation.clients import cancel, let_wait, one_start, publish, start
 from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
@@ -22,6 +23,16 @@ from tests.simulation.world import NoAnswer
 
 INVOICE = "i-1"
 INTERRUPTING = Edit(' cancelActivity="false"', "")
+AS_SIGNAL = (
+    Edit(
+        '<bpmn:message id="paid_message"',
+        '<bpmn:signal id="paid_signal" name="alarm" /><bpmn:message id="paid_message"',
+    ),
+    Edit(
+        '<bpmn:messageEventDefinition messageRef="paid_message" />',
+        '<bpmn:signalEventDefinition signalRef="paid_signal" />',
+    ),
+)
 ROUNDS_MAX = 12  # of a client who makes sure that nobody waits for ever
 SLOW = Habits(lock=timedelta(seconds=60), work_ms=2_000)
 LATE_MS = 400_000  # by then what a death delayed has come back: twice a visibility of 180 s
@@ -136,6 +147,18 @@ def _broadcast(stage: Stage) -> None:
     stage.client("alarm", raise_alarm, after_ms=600)
 
 
+def _broadcast_beside(stage: Stage) -> None:
+    """A signal is thrown while a task waits with one beside it, which goes on waiting for more."""
+    stage.ledger.may_loop = True
+
+    def raise_alarm(_: int) -> None:
+        start(stage, {"throws": "red"})
+
+    one_start(stage, raise_alarm)
+    hire(stage, "worker of charge", "charge", Habits(lock=timedelta(seconds=900), work_ms=300_000))
+    hire(stage, "worker of thank", "thank")
+
+
 def _small_pages() -> AbstractContextManager[None]:
     return replaced(broadcasts, PAGE_MAX=1)
 
@@ -150,7 +173,36 @@ def _thrown(stage: Stage) -> None:
     _workers(stage, Habits(lock=timedelta(seconds=900), work_ms=300_000))
 
 
+def _armed_while_published(stage: Stage) -> None:
+    """An instance begins to wait at the moment its message is published: each looks for the other.
+
+    Another message may be needed for one whose start is not known of; nobody waits for ever.
+    """
+
+    def again() -> None:
+        let_wait(stage, "paid", INVOICE, "p-0")
+        if stage.ledger.published:
+            stage.world.pause(LATE_MS)
+            if len(stage.watch.open_roots) >= max(1, len(stage.watch.roots)):
+                stage.world.complain("nobody was met by the message that waits")
+        _let_go(stage, lambda n: let_wait(stage, "paid", INVOICE, f"p-{n + 1}"))
+
+    stage.client("waiting", lambda: _start_one(stage))
+    stage.client("publisher", again, after_ms=1)
+
+
+def _start_one(stage: Stage) -> None:
+    while start(stage, {"invoice": INVOICE}) is None:
+        continue
+
+
 SCENARIOS = (
+    Scenario(
+        "armed-while-published",
+        "message_catch.bpmn",
+        _armed_while_published,
+        profile=Profile.PRIOSTACK,
+    ),
     Scenario(
         "published-and-completed",
         "message_boundary.bpmn",
@@ -169,5 +221,13 @@ SCENARIOS = (
     ),
     Scenario("two-arm-one-name", "message_catch.bpmn", _two_arm_one_name),
     Scenario("broadcast", "signal.bpmn", _broadcast, under=_small_pages),
+    Scenario(
+        "broadcast-beside",
+        "message_throw.bpmn",
+        _broadcast_beside,
+        AS_SIGNAL,
+        expect=expectations.thrown_once,
+        under=_small_pages,
+    ),
     Scenario("thrown-message", "message_throw.bpmn", _thrown, expect=expectations.thrown_once),
 )
