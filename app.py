@@ -11,7 +11,7 @@ from typing import Any
 from chalice.app import CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib import logs, wiring
-from chalicelib.api import scheduler, zenbpm
+from chalicelib.api import priostack, scheduler, zenbpm
 from chalicelib.api.gateway import Gateway, serve_the_rest
 from chalicelib.triggers import commands, runs, timers
 from chalicelib.triggers import sweep as sweeper
@@ -22,8 +22,16 @@ app.register_middleware(logs.invocation, "all")
 logs.at_end(wiring.after_invocation)
 
 zenbpm.register(app)
+priostack.register(app)
 scheduler.register(app)
-serve_the_rest(app, {"": zenbpm.errors.error, scheduler.PREFIX: scheduler.errors.error})
+serve_the_rest(
+    app,
+    {
+        "": zenbpm.errors.error,
+        priostack.PREFIX: priostack.errors.error,
+        scheduler.PREFIX: scheduler.errors.error,
+    },
+)
 
 
 # The template replaces the queues' names by those of its stage, and asks for partial answers.

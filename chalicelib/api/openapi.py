@@ -29,6 +29,7 @@ from chalicelib.api.schema import (
     Type,
     Whole,
 )
+from chalicelib.api.values import AnyValue
 from chalicelib.json_text import JsonObject
 
 KEY, NAME = Whole(), Text()  # of parameters in paths: those called a key, and the others
@@ -39,10 +40,13 @@ WORDS: Mapping[int, str] = {
     202: "Begun",
     204: "Done",
     400: "The request is wrong, and nothing changed",
+    401: "No key came with the request, or one that is not known",
+    402: "The quota is used up",
     404: "The key or id names nothing",
     409: "What is there forbids it, and nothing changed",
     413: "Too large a request, or too large an answer",
     415: "The body is of a media type that is not taken",
+    422: "The model is refused, and nothing changed",
     500: "A fault of the server's; its log says why",
     503: "Others were first until the deadline passed: repeat",
 }
@@ -85,7 +89,7 @@ def _operation(
     shapes: _Shapes,
     error: JsonObject,
 ) -> JsonObject:
-    described = {
+    described: JsonObject = {
         "operationId": operation.id,
         "description": " ".join((view.__doc__ or "").split()),
         "responses": {
@@ -93,6 +97,9 @@ def _operation(
             for status, shape in sorted(_statuses(operation).items())
         },
     }
+    if operation.raw:
+        for status in operation.answers:
+            described["responses"][str(status)]["content"] = {operation.raw: {}}
     body = _body(operation, shapes)
     return described if body is None else {**described, "requestBody": body}
 
@@ -204,6 +211,7 @@ _PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
     Moment: lambda _: {"type": "string", "format": "date-time"},
     Period: lambda _: {"type": "string", "pattern": PERIOD, "examples": ["PT30S"]},
     Anything: lambda _: {"type": "object"},
+    AnyValue: lambda _: {},
 }
 
 

@@ -23,7 +23,8 @@ class Operation:
 
     Shapes: `answers` maps each status of success to the shape of its body, None for no body;
         `refusals` are the other statuses it may have, all with the dialect's error. `upload` names
-        the media types of a body that is no JSON. Parameters are as published: `headers` by their
+        the media types of a body that is no JSON, `raw` that of an answer which is none, given
+        there as None. Parameters are as published: `headers` by their
         names, `path` only where one is otherwise than its name says (a key, or a text), `needed`
         those of the query that may not be left out.
     """
@@ -39,6 +40,7 @@ class Operation:
     body: Object | None = None
     is_body_optional: bool = False
     upload: tuple[str, ...] = ()
+    raw: str = ""
 
     def __call__(self, view: View) -> View:
         """Stay with the function of a route."""

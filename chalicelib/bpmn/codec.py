@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
     Binding,
+    ConditionDefinition,
     DecisionCall,
     Element,
     EventName,
@@ -100,6 +101,10 @@ def _element_to(element: Element) -> _Json:
         start=element.start,
         escalationCode=element.escalation_code,
         triggeredByEvent=element.triggered_by_event or None,
+        isForCompensation=element.is_for_compensation or None,
+        handler=element.handler,
+        activityRef=element.activity_ref,
+        condition=None if element.condition is None else _condition_to(element.condition),
         loop=None if element.loop is None else _loop_to(element.loop),
         many=None if element.many is None else _many_to(element.many),
         link=element.link,
@@ -134,6 +139,10 @@ def _element_from(row: _Json) -> Element:
         start=row.get("start"),
         escalation_code=row.get("escalationCode"),
         triggered_by_event=row.get("triggeredByEvent", False),
+        is_for_compensation=row.get("isForCompensation", False),
+        handler=row.get("handler"),
+        activity_ref=row.get("activityRef"),
+        condition=_condition_from(row["condition"]) if "condition" in row else None,
         loop=_loop_from(row["loop"]) if "loop" in row else None,
         many=_many_from(row["many"]) if "many" in row else None,
         link=row.get("link"),
@@ -150,6 +159,19 @@ def _event_name_to(name: EventName) -> list[str]:
 
 def _event_name_from(row: list[str]) -> EventName:
     return EventName(_value_from(row[0]), _value_from(row[1]) if len(row) > 1 else None)
+
+
+def _condition_to(condition: ConditionDefinition) -> list[Any]:
+    """Write the condition, the names or null, and which changes count."""
+    names = None if condition.names is None else list(condition.names)
+    return [_value_to(condition.value), names, condition.creates, condition.updates]
+
+
+def _condition_from(row: list[Any]) -> ConditionDefinition:
+    text, names, creates, updates = row
+    return ConditionDefinition(
+        _value_from(text), None if names is None else tuple(names), creates, updates
+    )
 
 
 def _loop_to(loop: Loop) -> list[Any]:

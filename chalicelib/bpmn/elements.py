@@ -59,6 +59,7 @@ class Surroundings:
     starts: Mapping[str, str]
     boundary_events: Mapping[str, tuple[str, ...]]
     attached_to: Mapping[str, str]
+    handlers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,6 @@ class Links:
 
 def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     """Return what of an element cannot be run, in the words of the model; None if all can."""
-    if boolean(node, "isForCompensation"):
-        return f'{node.name} with isForCompensation="true"'
     if kind is Kind.USER_TASK and reading.user_task_type is None:
         return "userTask without a job (an engine-managed one)"
     if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
@@ -124,6 +123,10 @@ def compile_element(
         triggered_by_event=kind in SCOPES and boolean(node, "triggeredByEvent") is True,
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
+        is_for_compensation=kind in ACTIVITIES and boolean(node, "isForCompensation") is True,
+        handler=around.handlers.get(id_),
+        activity_ref=event.activity_ref,
+        condition=event.condition,
         loop=loop_of(node) if kind in ACTIVITIES else None,
         many=many_of(node) if kind in ACTIVITIES else None,
         link=event.link,

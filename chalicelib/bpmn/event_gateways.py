@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from chalicelib.bpmn.flows import Flows
 from chalicelib.bpmn.found import Found
-from chalicelib.bpmn.model import Element, Kind, SequenceFlow
+from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
 from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
 from chalicelib.xml_tree import Node
 
@@ -43,6 +43,10 @@ def _check_target(
             gateway,
             "expected a catch event or a receive task behind an event-based gateway, "
             f"found {described(node)}",
+        )
+    if target.event_type is EventType.CONDITIONAL:
+        raise unsupported(
+            found.elements[target.id].node, "conditionalEventDefinition behind an eventBasedGateway"
         )
     if len(target.incoming) > 1:
         raise refusal(

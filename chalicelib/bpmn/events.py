@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from chalicelib.bpmn.attributes import boolean
+from chalicelib.bpmn.conditions import condition_of
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import extensions_of
-from chalicelib.bpmn.model import EventName, EventType, Kind, TimerDefinition
+from chalicelib.bpmn.model import ConditionDefinition, EventName, EventType, Kind, TimerDefinition
 from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
 from chalicelib.bpmn.refusals import refusal, shown, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
@@ -21,22 +22,25 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     Kind.END_EVENT: frozenset(
         {
             *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.ESCALATION),
-            *(EventType.MESSAGE, EventType.SIGNAL),
+            *(EventType.MESSAGE, EventType.SIGNAL, EventType.COMPENSATION, EventType.CANCEL),
         }
     ),
     Kind.INTERMEDIATE_CATCH_EVENT: frozenset(
-        {EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK}
+        {
+            *(EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.LINK),
+            EventType.CONDITIONAL,
+        }
     ),
     Kind.INTERMEDIATE_THROW_EVENT: frozenset(
         {
             *(EventType.NONE, EventType.LINK, EventType.ESCALATION),
-            *(EventType.MESSAGE, EventType.SIGNAL),
+            *(EventType.MESSAGE, EventType.SIGNAL, EventType.COMPENSATION),
         }
     ),
     Kind.BOUNDARY_EVENT: frozenset(
         {
-            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION),
-            *(EventType.MESSAGE, EventType.SIGNAL),
+            *(EventType.TIMER, EventType.ERROR, EventType.ESCALATION, EventType.CONDITIONAL),
+            *(EventType.MESSAGE, EventType.SIGNAL, EventType.COMPENSATION, EventType.CANCEL),
         }
     ),
 }
@@ -44,7 +48,8 @@ EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
 # What may trigger an event subprocess.
 TRIGGERS = frozenset(
     {
-        *(EventType.ERROR, EventType.ESCALATION),
+        *(EventType.ERROR, EventType.ESCALATION, EventType.COMPENSATION),
+        EventType.CONDITIONAL,
         *(EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL),
     }
 )
@@ -54,6 +59,9 @@ DEFINITIONS: Mapping[str, EventType] = {
     "terminateEventDefinition": EventType.TERMINATE,
     "errorEventDefinition": EventType.ERROR,
     "messageEventDefinition": EventType.MESSAGE,
+    "conditionalEventDefinition": EventType.CONDITIONAL,
+    "compensateEventDefinition": EventType.COMPENSATION,
+    "cancelEventDefinition": EventType.CANCEL,
     "linkEventDefinition": EventType.LINK,
     "escalationEventDefinition": EventType.ESCALATION,
     "signalEventDefinition": EventType.SIGNAL,
@@ -81,6 +89,8 @@ class Event(NamedTuple):
     error_code: str | None = None
     escalation_code: str | None = None
     link: str | None = None
+    activity_ref: str | None = None
+    condition: ConditionDefinition | None = None
     name: EventName | None = None
 
 
@@ -95,8 +105,10 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     if len(definitions) > 1:
         return f"{' and '.join(d.name for d in definitions)} in one {node.name}"
     type_ = DEFINITIONS.get(definitions[0].name)
-    if type_ not in types_of(node, kind):
-        return f"{definitions[0].name} in {node.name}"
+    goes_ahead = boolean(definitions[0], "waitForCompletion") is False
+    if goes_ahead or type_ not in types_of(node, kind):
+        how = ' with waitForCompletion="false"' if goes_ahead else ""
+        return f"{definitions[0].name}{how} in {node.name}"
     reference = REFERENCES.get(type_ or EventType.NONE)
     if reference is None or definitions[0].get(reference) is not None:
         return None
@@ -145,17 +157,27 @@ def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Even
     type_ = DEFINITIONS[definition.name]
     match type_:
         case EventType.TIMER:
-            return Event(type_, timer=_timer(node, definition))
+            event = Event(type_, timer=_timer(node, definition))
         case EventType.ERROR:
-            return Event(type_, error_code=_code(node, kind, definition, known.errors))
+            event = Event(type_, error_code=_code(node, kind, definition, known.errors))
         case EventType.ESCALATION:
-            return Event(type_, escalation_code=_code(node, kind, definition, known.errors))
+            event = Event(type_, escalation_code=_code(node, kind, definition, known.errors))
+        case EventType.CONDITIONAL:
+            event = Event(type_, condition=condition_of(node, definition))
+        case EventType.COMPENSATION:
+            event = Event(type_, activity_ref=_activity_ref(definition))
         case EventType.LINK:
-            return Event(type_, link=_link(node, definition))
+            event = Event(type_, link=_link(node, definition))
         case EventType.MESSAGE | EventType.SIGNAL:
-            return Event(type_, name=_event_name(node, kind, definition, known))
+            event = Event(type_, name=_event_name(node, kind, definition, known))
         case _:
-            return Event(type_)
+            event = Event(type_)
+    return event
+
+
+def _activity_ref(definition: Node) -> str | None:
+    reference = definition.get("activityRef")
+    return None if reference is None else reference.rpartition(":")[2]
 
 
 def _link(node: Node, definition: Node) -> str:

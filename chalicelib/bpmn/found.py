@@ -33,7 +33,7 @@ class Found:
     """The parts of one process.
 
     Shapes: `elements` by id, in the order of the file; `scopes` the process and its subprocesses
-        by id; `flows` with the id of the scope each is in; `set_aside` by id, with what of it is
+        by id; `flows` and `associations`; `set_aside` by id, with what of it is
         not supported; `ids` everything that has one.
     """
 
@@ -41,6 +41,7 @@ class Found:
     elements: dict[str, Placed] = field(default_factory=dict)
     scopes: dict[str, Node] = field(default_factory=dict)
     flows: list[Node] = field(default_factory=list)
+    associations: list[Node] = field(default_factory=list)
     set_aside: dict[str, tuple[Node, str]] = field(default_factory=dict)
     ids: dict[str, Node] = field(default_factory=dict)
 
@@ -142,6 +143,8 @@ def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> Non
         kind = KINDS.get(node.name)
         if node.name == "sequenceFlow":
             found.flows.append(node)
+        elif node.name == "association":
+            found.associations.append(node)
         _note_id(node, kind, found)
         part = node.name if kind is None else unsupported_part(node, kind, reading)
         if kind is None or part is not None:

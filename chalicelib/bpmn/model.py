@@ -53,6 +53,9 @@ class EventType(StrEnum):
     TERMINATE = "terminate"
     ERROR = "error"
     ESCALATION = "escalation"
+    CONDITIONAL = "conditional"
+    COMPENSATION = "compensation"
+    CANCEL = "cancel"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
     MESSAGE = "message"  # thrown with a job: a worker sends it
     SIGNAL = "signal"
@@ -135,6 +138,20 @@ class DecisionCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionDefinition:
+    """What a conditional event waits for.
+
+    Shapes: `names` are the variables whose change lets it be evaluated, None for those that it
+        reads; `creates` and `updates` say which changes do.
+    """
+
+    value: Value
+    names: tuple[str, ...] | None = None
+    creates: bool = True
+    updates: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """The standard loop marker: while the condition holds, and at most so often."""
 
@@ -169,8 +186,9 @@ class Element:
         attached to it; `start` the id of a subprocess's start event, which for one that is
         `triggered_by_event` says by what; `cancel_activity` what such a start event says too;
         `link` the name that a link event jumps to or is reached by; `activation` the condition of
-        a complex gateway; one that `instantiates` is a receive task or gateway without incoming
-        flow at which instances start.
+        a complex gateway; `handler` the activity that a compensation boundary event leads to, and
+        `activity_ref` the one that is to be compensated alone; one that `instantiates` is a
+        receive task or gateway without incoming flows that starts an instance.
     """
 
     id: str
@@ -195,7 +213,11 @@ class Element:
     start: str | None = None
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
+    condition: ConditionDefinition | None = None
     loop: Loop | None = None
+    is_for_compensation: bool = False
+    handler: str | None = None
+    activity_ref: str | None = None
     many: ManyDefinition | None = None
     link: str | None = None
     activation: Value | None = None

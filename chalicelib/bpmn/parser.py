@@ -35,7 +35,7 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
     try:
         root = read(xml)
     except NotXml as error:
-        raise Rejected(Reason.INVALID_ARGUMENT, str(error)) from error
+        raise Rejected(Reason.INVALID_ARGUMENT, str(error), {"is_malformed": True}) from error
     if root.name != "definitions" or root.namespace not in (BPMN_NAMESPACE, None):
         raise Rejected(
             Reason.INVALID_ARGUMENT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.bpmn.attributes import id_of
+from chalicelib.bpmn.compensation import check_compensation, handlers_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.event_gateways import check_event_gateways
 from chalicelib.bpmn.extensions import extensions_of, version_tag_of
@@ -26,6 +27,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         known=known,
         starts=starts,
         boundary_events=boundary_events,
+        handlers=handlers_of(found),
         attached_to={id_: task for task, events in boundary_events.items() for id_ in events},
     )
     elements = {
@@ -39,6 +41,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         for id_, (node, kind, scope) in found.elements.items()
     }
     check_links(found, elements)
+    check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
     id_ = id_of(process)
     return Process(

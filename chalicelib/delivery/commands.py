@@ -20,6 +20,7 @@ from chalicelib.engine.commands import (
     Owed,
     PublishMessage,
     Retire,
+    SeekMessage,
 )
 from chalicelib.engine.effects import Send
 from chalicelib.errors import Reason, Rejected, TooLarge
@@ -129,6 +130,9 @@ def _written(command: Owed) -> JsonObject:
         case PublishMessage(id_, name, key, profile, variables):
             told: JsonObject = {"do": "publish", "id": id_, "name": name, "key": key}
             return {**told, "profile": profile.value, "variables": variables}
+        case SeekMessage(subscription, name, key, process_id):
+            told = {"do": "seek", "subscription": subscription, "name": name, "key": key}
+            return {**told, "process": process_id}
         case BroadcastSignal(id_, name, at, variables, shard, after, until):
             told = {"do": "broadcast", "id": id_, "name": name, "variables": variables}
             return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
@@ -149,6 +153,13 @@ def _read(body: JsonObject) -> Owed:
                 correlation_key=None if body.get("key") is None else bodies.text(body, "key"),
                 profile=bodies.profile(body),
                 variables=bodies.members(body, "variables"),
+            )
+        case "seek":
+            return SeekMessage(
+                subscription_key=bodies.integer(body, "subscription"),
+                name=bodies.text(body, "name"),
+                correlation_key=bodies.text(body, "key"),
+                bpmn_process_id=bodies.text(body, "process"),
             )
         case "broadcast":
             return BroadcastSignal(

@@ -35,10 +35,14 @@ class CreateInstance:
 
 @dataclass(frozen=True, slots=True)
 class CompleteJob:
-    """A worker did the job; nothing but the job's state decides whether it still counts (R7)."""
+    """A worker did the job; nothing but the job's state decides whether it still counts (R7).
+
+    Shapes: with `is_once` a job that is completed already refuses to be completed again.
+    """
 
     job_key: int
     variables: JsonObject = field(default_factory=dict)
+    is_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class FailJob:
     """A worker could not do the job.
 
     Shapes: `retries` and `backoff` are the request's own words, None where it is silent;
-        a non-empty `error_code` makes it a BPMN error; `token` names the delivery (R97 to R103).
+        a non-empty `error_code` makes it a BPMN error; `token` names the delivery (R97 to R103);
+        `frees` lets the job out at once, whoever has it.
     """
 
     job_key: int
@@ -57,6 +62,7 @@ class FailJob:
     backoff: timedelta | None = None
     token: int | None = None
     client_id: str | None = None
+    frees: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,16 @@ class PublishMessage:
     correlation_key: str | None
     profile: Profile
     variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SeekMessage:
+    """A subscription is there: it is to look whether its message was published before it."""
+
+    subscription_key: int
+    name: str
+    correlation_key: str
+    bpmn_process_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +187,13 @@ class ResolveIncident:
     variables: JsonObject = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class MarkIncident:
+    """An operator has seen an incident and calls it resolved; nothing goes on."""
+
+    incident_key: int
+
+
 Command = (
     CreateInstance
     | CompleteJob
@@ -183,7 +206,8 @@ Command = (
     | DeleteVariable
     | ModifyInstance
     | ResolveIncident
+    | MarkIncident
 )
 
 # What a turn may owe to its own instance, or to others that only who does it will find.
-Owed = Continue | Retire | PublishMessage | BroadcastSignal
+Owed = Continue | Retire | PublishMessage | SeekMessage | BroadcastSignal

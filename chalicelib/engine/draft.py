@@ -19,6 +19,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.profiles import RULES
 from chalicelib.engine.state import (
+    Completed,
     ElementInstance,
     Failure,
     Incident,
@@ -77,6 +78,7 @@ class Draft:
         "before",
         "bodies",
         "broadcast",
+        "completed",
         "counts",
         "decided",
         "decisions",
@@ -85,6 +87,8 @@ class Draft:
         "ended_at",
         "gone",
         "guards",
+        "happened",
+        "heard",
         "history",
         "holders",
         "incident_count",
@@ -121,6 +125,7 @@ class Draft:
         self.live: dict[int, ElementInstance] = dict(root.live)
         self.joins: dict[tuple[int, str], Join] = dict(root.joins)
         self.bodies: dict[int, Progress] = dict(root.bodies)
+        self.completed: dict[Completed, int] = dict(root.completed)
         self.agenda: list[Move] = list(root.agenda)
         self.purges: list[Purge] = list(root.purges)
         self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
@@ -132,6 +137,8 @@ class Draft:
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
         self.decided: list[DecisionMade] = []
+        self.heard = 0  # events of the history that conditions were evaluated after
+        self.happened: set[tuple[int, str]] = set()  # conditional events, by element or scope
         self.broadcast: str | None = None  # the signal that this turn answers
         self.moves = 0
         self.actions = BASE_ACTIONS
@@ -312,6 +319,7 @@ class Draft:
             live=live,
             joins=self.joins,
             bodies=self.bodies,
+            completed=self.completed,
             agenda=tuple(self.agenda),
             purges=tuple(self.purges),
         )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from chalicelib import feel
-from chalicelib.bpmn.model import Value
+from chalicelib.bpmn.model import ConditionDefinition, Value
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.json_text import JsonValue, dumps
+
+if TYPE_CHECKING:
+    from chalicelib.engine.draft import Draft
 
 Compute = Callable[[Mapping[str, JsonValue], datetime], JsonValue]
 
@@ -37,16 +42,43 @@ def compile_feel(text: str, to_json: Callable[[feel.Value], JsonValue] = feel.to
     One that does not parse was refused at deployment, or is from before: it fails when used.
     """
     try:
-        evaluate = feel.parse(text, profile=feel.Profile.ZEEBE).evaluate
+        expression = feel.parse(text, profile=feel.Profile.ZEEBE)
     except feel.FeelSyntaxError as error:
         return _failing(error)
+    evaluate = expression.evaluate
     reads_clock = "now" in text or "today" in text  # few do, and a moment is not free
 
     def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
         value: JsonValue = evaluate(variables, now=now if reads_clock else None)
         return value if type(value) in PLAIN else to_json(value)
 
+    compute.names = expression.names  # type: ignore[attr-defined]  # for `blamed`
     return compute
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionPlan:
+    """What a conditional event waits for, and the changes of variables that let it look."""
+
+    compute: Compute
+    names: frozenset[str]
+    creates: bool
+    updates: bool
+
+
+def compile_condition(definition: ConditionDefinition) -> ConditionPlan:
+    """Return what evaluates the condition of an event; it looks when what it reads changes."""
+    text, names = definition.value.text, definition.names
+    try:
+        read = feel.parse(text, profile=feel.Profile.ZEEBE).names
+    except feel.FeelSyntaxError:
+        read = frozenset()
+    return ConditionPlan(
+        compile_feel(text),
+        read if names is None else frozenset(names),
+        definition.creates,
+        definition.updates,
+    )
 
 
 def _in_seconds(value: feel.Value) -> JsonValue:
@@ -92,6 +124,22 @@ def extract_text(
         ErrorType.EXTRACT_VALUE_ERROR,
         f"{where}: expected a text that is not empty, found {show(value)}",
     )
+
+
+def blamed(
+    draft: Draft, compute: Compute, variables: Mapping[str, JsonValue], stuck: Stuck
+) -> Stuck:
+    """Return what stops an element; where the profile demands variables, a missing one is named.
+
+    Shapes: only a value that its place cannot take is put down to one; whoever asks whether a
+        variable is there may do without it.
+    """
+    names: frozenset[str] = getattr(compute, "names", frozenset())
+    missing = sorted(names - variables.keys())
+    if draft.rules.demands_variables and missing:
+        stuck.error_type = ErrorType.VARIABLE_MISSING
+        stuck.message = f"{stuck.message}; there is no variable {missing[0]}"
+    return stuck
 
 
 def show(value: JsonValue) -> str:

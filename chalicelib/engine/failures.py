@@ -135,8 +135,11 @@ def _spend(job: Job, command: FailJob, now: datetime, limits: Limits) -> Retried
 
 
 def releases_lock(job: Job, command: FailJob) -> bool:
-    """Say whether a failure frees the job's lock: it is of the current delivery, or it names
-    none and comes from the lock's holder (R86 to R90)."""
+    """Say whether a failure frees the job: it says so, it is of the current delivery, or it names
+    none and comes from the lock's holder (R86 to R90). A hold, which no time ends, any failure
+    ends: else nobody would get the job any more."""
+    if command.frees or (job.owner is not None and job.lock_until is None):
+        return True
     if command.token is not None:
         return command.token == job.delivery_token
     return command.client_id is not None and command.client_id == job.owner

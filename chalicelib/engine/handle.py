@@ -20,6 +20,7 @@ from typing import Any
 
 from chalicelib.bpmn.model import Process
 from chalicelib.engine import (
+    conditions,
     failures,
     incidents,
     instances,
@@ -39,6 +40,7 @@ from chalicelib.engine.commands import (
     DeleteVariable,
     FailJob,
     FireTimer,
+    MarkIncident,
     ModifyInstance,
     ResolveIncident,
     SetVariables,
@@ -77,12 +79,23 @@ def handle(
         given = Given(now, keys, limits, instance.holders, instance.decisions)
         draft = Draft(plan_of(process), instance.root, instance, given)
         if not isinstance(command, CancelInstance):
-            moves.run(draft)
+            _go_on(draft)
             if moves.goes_on(draft):
                 return draft.turn(goes_on=True, done=isinstance(command, Continue))
         decide(draft, command)
-    moves.run(draft)
+    _go_on(draft)
     return draft.turn(goes_on=moves.goes_on(draft))
+
+
+def _go_on(draft: Draft) -> None:
+    """Make the moves that follow, and let conditional events happen."""
+    if not draft.plan.is_watched:
+        moves.run(draft)
+        return
+    conditions.react(draft)
+    moves.run(draft)
+    if conditions.react(draft):
+        moves.run(draft)
 
 
 def decide(draft: Draft, command: Command) -> None:
@@ -105,5 +118,6 @@ DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     DeleteVariable: instances.delete_variable,
     ModifyInstance: modification.modify,
     ResolveIncident: incidents.resolve,
+    MarkIncident: incidents.mark,
     Continue: _nothing,
 }

@@ -30,6 +30,7 @@ from chalicelib.engine.commands import (
     Correlate,
     FailJob,
     FireTimer,
+    MarkIncident,
     ResolveIncident,
 )
 from chalicelib.engine.draft import Draft, Given
@@ -82,6 +83,19 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
     close_incident(draft, incident.key)
     element = draft.live[element.key] = element._replace(incident=None)
     _take_up(draft, incident, element)
+
+
+def mark(draft: Draft, command: MarkIncident) -> None:
+    """Note that an operator calls an incident resolved: the first time counts, and nothing goes on.
+
+    It stays open, so whoever resumes instances can still do so (contracts/dialects.md row 18).
+    Raises: Rejected(NOT_FOUND).
+    """
+    incident = draft.find(Incident, command.incident_key)
+    if incident is None:
+        raise lifecycle.no_such("incident", command.incident_key)
+    if incident.resolved_at is None and incident.acknowledged_at is None:
+        draft.put(replace(incident, acknowledged_at=draft.now))
 
 
 def _check_bounds(draft: Draft, command: ResolveIncident) -> None:

@@ -17,6 +17,7 @@ from chalicelib.engine.expressions import extract, extract_text, show
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.state import ElementInstance, Job, JobState
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
+from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
         raise lifecycle.no_such("job", command.job_key)
     lifecycle.require(job, CompleteJob)
     if job.state is JobState.COMPLETED:
+        if command.is_once:
+            raise Rejected(Reason.INVALID_STATE, f"job {job.key} is already {job.state}")
         return
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
     draft.put(job, Guard.COMPLETE)

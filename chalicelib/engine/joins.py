@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import variables
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.state import Join, Move
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.json_text import JsonObject
@@ -86,10 +86,12 @@ def is_true(draft: Draft, node: Node, scope: int, count: int) -> bool:
     assert node.activation is not None
     where = f"activationCondition of {node.id}"
     more: JsonObject = {"activationCount": Decimal(count), "waitingForStart": True}
-    value = extract(node.activation, {**variables.visible(draft, scope), **more}, draft.now, where)
+    seen = {**variables.visible(draft, scope), **more}
+    value = extract(node.activation, seen, draft.now, where)
     if value is True or value is False:
         return value
-    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: expected a boolean, found {show(value)}")
+    message = f"{where}: expected a boolean, found {show(value)}"
+    raise blamed(draft, node.activation, seen, Stuck(ErrorType.EXTRACT_VALUE_ERROR, message))
 
 
 def _is_activated(draft: Draft, node: Node, scope: int, join: Join) -> bool:

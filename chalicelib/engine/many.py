@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.state import (
     ElementInstance,
     LoopItems,
@@ -75,6 +75,9 @@ def _items(draft: Draft, node: Node, seen: JsonObject) -> tuple[list[JsonValue] 
         where = f"input collection of {node.id}"
         found = extract(loop.items, seen, draft.now, where)
         if found is None:
+            stuck = blamed(draft, loop.items, seen, _unfit(f"{where}: expected a list, found null"))
+            if stuck.error_type is ErrorType.VARIABLE_MISSING:
+                raise stuck
             return None, 0
         if not isinstance(found, list):
             raise _unfit(f"{where}: expected a list, found {show(found)}")

@@ -19,6 +19,7 @@ from chalicelib.engine.commands import (
     DeleteVariable,
     FailJob,
     FireTimer,
+    MarkIncident,
     ModifyInstance,
     ResolveIncident,
     SetVariables,
@@ -50,7 +51,7 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Timer, command.timer_key)
         case Correlate():
             yield RecordKey(Subscription, command.subscription_key)
-        case ResolveIncident():
+        case ResolveIncident() | MarkIncident():
             yield RecordKey(Incident, command.incident_key)
         case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
             pass
@@ -68,6 +69,8 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
             for key in victims[:ACTIONS_MAX]:
                 if key in root.live:
                     yield from _open_on(root.live[key])
+        case MarkIncident():
+            pass
         case CancelInstance():
             for victim in islice(root.live.values(), ACTIONS_MAX):
                 yield from _open_on(victim)

@@ -26,19 +26,24 @@ from chalicelib.bpmn.model import (
     TimerDefinition,
     Value,
 )
-from chalicelib.engine import loops, many, tokens
+from chalicelib.engine import bonds, loops, many, tokens
 from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
-from chalicelib.engine.expressions import Compute, compile_feel, compile_policy, compile_value
+from chalicelib.engine.expressions import (
+    Compute,
+    ConditionPlan,
+    compile_condition,
+    compile_feel,
+    compile_policy,
+    compile_value,
+)
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
-from chalicelib.engine.reachability import reach_of, throws_of
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
 PLANS_MAX = 256  # processes kept compiled in one container
-WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 PASSED = frozenset(
     (
         *(Kind.START_EVENT, Kind.END_EVENT, Kind.INTERMEDIATE_THROW_EVENT),
@@ -47,8 +52,7 @@ PASSED = frozenset(
 )
 THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
-JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
-CHOOSING = JUDGED | {Kind.EXCLUSIVE_GATEWAY}
+CHOOSING = bonds.JUDGED | {Kind.EXCLUSIVE_GATEWAY}
 _NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
@@ -136,9 +140,11 @@ class Node:
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
-        An activity that repeats `is_body` of its rounds, each of which is the `inner` node: the
-        activity itself, with no flows and no boundary events. One for many has the scope of
-        `each` between them.
+        What has conditional events on it or in it, or is one, `is_watched`. An activity
+        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a
+        transaction is left by its `cancel_event`. An activity that repeats `is_body` of its
+        rounds, each of which is the `inner` node: the activity itself, with no flows and no
+        boundary events. One for many has the scope of `each` between them.
     """
 
     id: str
@@ -173,6 +179,13 @@ class Node:
     many: ManyPlan | None = None
     each: Node | None = None
     is_waited: bool = False
+    is_watched: bool = False
+    condition: ConditionPlan | None = None
+    boundary_conditions: tuple[Node, ...] = ()
+    is_compensable: bool = False
+    handler: str = ""
+    recovery: str = ""
+    cancel_event: str = ""
     link_target: str = ""
 
 
@@ -182,7 +195,8 @@ class Plan:
 
     Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
         `triggers` the start events of event subprocesses, by the id of the scope they stand in;
-        `listened` the scopes in which some of these wait for a timer, a message or a signal.
+        `listened` the scopes in which some of these wait for a timer, a message or a signal;
+        `is_watched` says that there are conditional events.
     """
 
     process: Process
@@ -190,6 +204,7 @@ class Plan:
     judged: frozenset[str]
     triggers: Mapping[str, tuple[Node, ...]]
     listened: frozenset[str]
+    is_watched: bool
     live_max: int  # elements that may wait before a fork has to
 
 
@@ -212,25 +227,27 @@ def make_plan(process: Process) -> Plan:
     for node in nodes.values():
         attached = [nodes[id_] for id_ in node.element.boundary_events]
         node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
-        node.boundary_waits = tuple(n for n in attached if n.element.event_type in WAITED)
+        node.boundary_waits = tuple(n for n in attached if n.element.event_type in bonds.WAITED)
         if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
             node.waits = (node,)
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
             node.waits = tuple(nodes[flow.target] for flow in node.outgoing)
         node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
+    bonds.bind_compensation(nodes)
     for node in nodes.values():
         if node.element.loop is not None:
             _repeat(node, node.element.loop)
         elif node.element.many is not None:
             _multiply(node, node.element.many)
     longest_id = max((len(id_) for id_ in nodes), default=0)
-    judged = _resolve_jumps(process, nodes)
-    triggers = _triggers(nodes)
+    judged = bonds.bind_jumps(process, nodes)
+    triggers = bonds.bind_triggers(nodes)
+    is_watched = bonds.bind_conditions(nodes, triggers)
     listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
     for id_ in listened & nodes.keys():
         nodes[id_].actions += sum(_records_of(s) for s in triggers[id_] if s.is_waited)
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
-    return Plan(process, nodes, judged, triggers, frozenset(listened), live_max)
+    return Plan(process, nodes, judged, triggers, frozenset(listened), is_watched, live_max)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -260,6 +277,7 @@ def _multiply(node: Node, definition: ManyDefinition) -> None:
     )
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = ()
+    node.each.recovery, node.each.is_compensable = "", False
     node.enter = many.enter
 
 
@@ -277,37 +295,15 @@ def _make_body(node: Node) -> None:
         has_conditions=False,
         boundary_waits=(),
         boundary_throws=(),
+        boundary_conditions=(),
+        handler="",
+        is_compensable=bool(node.recovery),
     )
     node.is_body = True
+    node.recovery, node.is_compensable = "", bool(node.handler)
     node.inputs = node.outputs = ()
     node.job = node.script = None
     node.waits = ()
-
-
-def _triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
-    """Return the start events of event subprocesses by the scope that these stand in."""
-    triggers: dict[str, tuple[Node, ...]] = {}
-    for node in nodes.values():
-        element = node.element
-        if element.triggered_by_event and element.start is not None:
-            start = nodes[element.start]
-            start.is_waited = start.element.event_type in WAITED
-            triggers[element.scope] = (*triggers.get(element.scope, ()), start)
-    return triggers
-
-
-def _resolve_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
-    """Tell links where they lead and joins from where tokens come; return these joins."""
-    throws = throws_of(process)
-    judged = [node for node in nodes.values() if node.kind in JUDGED and node.joins]
-    for node in judged:
-        node.reach = reach_of(process, node.element, throws)
-    for node in nodes.values():
-        element = node.element
-        if element.kind is Kind.INTERMEDIATE_CATCH_EVENT and element.event_type is EventType.LINK:
-            for throw in throws.get((element.scope, element.link), ()):
-                nodes[throw].link_target = node.id
-    return frozenset(node.id for node in judged)
 
 
 def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
@@ -338,6 +334,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
+        condition=None if element.condition is None else compile_condition(element.condition),
     )
 
 

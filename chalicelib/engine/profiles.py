@@ -24,7 +24,9 @@ class Rules:
     sees_snapshot: bool
     outputs_leave: bool
     keys_are_unique: bool  # one subscription at most waits for a message's name and key
+    buffers_messages: bool  # a message may wait for who subscribes to it later
     keys_are_texts: bool  # a correlation key has to be a text, else it may be a number
+    demands_variables: bool  # one that is missing is what an unusable value is put down to
     default_retries: int | None  # None: the setting jobs.defaultRetries
     caps_retries: bool  # at the setting jobs.maxRetries
 
@@ -34,7 +36,9 @@ RULES: Mapping[Profile, Rules] = {
         sees_snapshot=True,
         outputs_leave=False,
         keys_are_unique=True,
+        buffers_messages=False,
         keys_are_texts=True,
+        demands_variables=False,
         default_retries=None,
         caps_retries=True,
     ),
@@ -42,7 +46,9 @@ RULES: Mapping[Profile, Rules] = {
         sees_snapshot=False,
         outputs_leave=True,
         keys_are_unique=False,
+        buffers_messages=True,
         keys_are_texts=False,
+        demands_variables=True,
         default_retries=3,
         caps_retries=False,
     ),

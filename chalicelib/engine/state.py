@@ -118,18 +118,32 @@ class Progress(NamedTuple):
     completed: int = 0
 
 
+class Completed(NamedTuple):
+    """An activity of a scope that completed and can be undone.
+
+    Shapes: `inside` is the scope that it was, kept for the event subprocess that undoes it from
+        inside; 0 where a handler undoes it.
+    """
+
+    scope: int
+    activity: str
+    inside: int = 0
+
+
 class Purge(NamedTuple):
     """A scope whose inside is being ended, over as many turns as that needs.
 
     Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
         completion: the boundary event that interrupted it, or, if it leads into the scope itself,
         the event subprocess that did. What an operator withdraws, be it a
-        scope or an element with nothing inside, ends with its token and nothing follows.
+        scope or an element with nothing inside, ends with its token and nothing follows. What is
+        `spared` stays, and goes on alone.
     """
 
     scope: int
     catcher: Move | None = None
     is_withdrawn: bool = False
+    spared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +170,7 @@ class Root:
     joins: Mapping[tuple[int, str], Join] = field(default_factory=dict)  # by scope and gateway id
     bodies: Mapping[int, Progress] = field(default_factory=dict)  # of multi-instance activities
     agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
+    completed: Mapping[Completed, int] = field(default_factory=dict)  # how often
     purges: tuple[Purge, ...] = ()  # before anything else
     turn_id: str = ""  # of the turn that wrote this version
 
@@ -286,7 +301,8 @@ class Incident:
     """An instance waits for an operator here.
 
     Shapes: `error_type` is a Zeebe word, such as `IO_MAPPING_ERROR`; `scope` is that of the
-        element; `is_unarmed` says that its boundary events could not be armed before this came.
+        element; `is_unarmed` says that its boundary events could not be armed before this came;
+        `acknowledged_at` is when an operator called it resolved, though nothing went on.
     """
 
     key: int
@@ -301,6 +317,7 @@ class Incident:
     stage: Stage = Stage.ENTERING
     scope: int = 0
     is_unarmed: bool = False
+    acknowledged_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

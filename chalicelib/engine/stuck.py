@@ -19,6 +19,7 @@ class ErrorType(StrEnum):
     IO_MAPPING_ERROR = "IO_MAPPING_ERROR"
     JOB_NO_RETRIES = "JOB_NO_RETRIES"
     NAME_TAKEN = "NAME_TAKEN"  # another waits for the same message, where only one may
+    VARIABLE_MISSING = "VARIABLE_MISSING"  # where the profile demands it (profiles.py)
     UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
     EXECUTION_LIMIT = "EXECUTION_LIMIT"  # more elements than maxElementExecutionCount
     SIZE_LIMIT = "SIZE_LIMIT"  # what follows would pass a bound of a turn or an item

@@ -18,9 +18,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.engine import catching
-from chalicelib.engine.commands import Correlate
+from chalicelib.engine.commands import Correlate, SeekMessage
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, extract_text, show
+from chalicelib.engine.effects import Send
+from chalicelib.engine.expressions import blamed, extract, extract_text, show
 from chalicelib.engine.state import RecordKey, Subscription, Waited
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Missing, Subscribed, Unsubscribed
@@ -60,7 +61,10 @@ def name_of(draft: Draft, node: Node, seen: JsonObject) -> Named:
         return Named(node, name, None)
     where = f"correlation key of {node.id}"
     value = extract(plan.correlation_key, seen, draft.now, where)
-    return Named(node, name, _key(draft, value, where))
+    try:
+        return Named(node, name, _key(draft, value, where))
+    except Stuck as stuck:
+        raise blamed(draft, plan.correlation_key, seen, stuck) from None
 
 
 def check_distinct(draft: Draft, wanted: Iterable[Named]) -> None:
@@ -94,6 +98,9 @@ def subscribe(draft: Draft, element_key: int, named: Named) -> Subscription:
     )
     draft.put(subscription)
     draft.history.append(Subscribed(subscription.key, node.id, element_key, name, key))
+    if key is not None and draft.rules.buffers_messages:
+        command = SeekMessage(subscription.key, name, key, draft.root.bpmn_process_id)
+        draft.emit(Send(draft.key, command, draft.version))
     return subscription
 
 

@@ -17,7 +17,7 @@ from chalicelib.engine import catching
 from chalicelib.engine.commands import FireTimer
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import SetTimer
-from chalicelib.engine.expressions import extract_text
+from chalicelib.engine.expressions import blamed, extract_text
 from chalicelib.engine.state import ElementInstance, Timer
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Armed, Disarmed
@@ -34,7 +34,10 @@ def plan(draft: Draft, node: Node, seen: JsonObject) -> Planned | None:
     """Say when a timer event fires first; None if never. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
     assert node.timer is not None
     kind, compute = node.timer.kind, node.timer.compute
-    text = extract_text(compute, seen, draft.now, f"timer of {node.id}")
+    try:
+        text = extract_text(compute, seen, draft.now, f"timer of {node.id}")
+    except Stuck as stuck:
+        raise blamed(draft, compute, seen, stuck) from None
     try:
         firing = first_firing(kind, text, draft.now)
     except InvalidTime as error:

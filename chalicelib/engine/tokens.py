@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import loops, many, variables
+from chalicelib.engine import compensation, loops, many, variables
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import (
@@ -58,15 +58,16 @@ def leave(
     if only is not None:
         draft.history.append(Left(key, outputs))
         draft.agenda.append(Move(only.target, scope, only.id))
-    elif not node.outgoing:
-        draft.history.append(Left(key, outputs))
+        return
+    chosen = choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
+    draft.history.append(Left(key, outputs))
+    if node.is_compensable:
+        compensation.note(draft, node, scope, key)
+    if not chosen:
         consume(draft, scope)
-    elif node.has_conditions:
-        chosen = choose_flows(draft, node, scope)
-        draft.history.append(Left(key, outputs))
+    elif node.has_conditions or len(chosen) == 1:
         spread(draft, scope, chosen)
     else:
-        draft.history.append(Left(key, outputs))
         fork(draft, node, scope)
 
 
@@ -118,11 +119,9 @@ def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
         raise
     if value is True or value is False:
         return value
-    raise Stuck(
-        ErrorType.EXTRACT_VALUE_ERROR,
-        f"condition of flow {flow.id}: expected a boolean, found {show(value)}",
-        Stage.LEAVING,
-    )
+    message = f"condition of flow {flow.id}: expected a boolean, found {show(value)}"
+    unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message, Stage.LEAVING)
+    raise blamed(draft, flow.condition, seen, unfit)
 
 
 def no_flow(node: Node) -> Stuck:
@@ -196,6 +195,7 @@ def complete_scope(draft: Draft, scope: int) -> None:
         is_cancelled = draft.state is InstanceState.TERMINATING
         draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
         draft.ended_at = draft.now
+        draft.completed.clear()
         return
     element = draft.live[scope]
     try:
@@ -214,10 +214,13 @@ def _close_listeners(draft: Draft, scope: int) -> None:
 
 def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Go on with an element that has nothing left inside. Raises: Stuck."""
+    compensation.leave_scope(draft, node, element)
     if node.loop is not None:
         loops.next_round(draft, node, element)
     elif node.many is not None:
         many.complete(draft, node, element)
+    elif node.is_body:
+        compensation.finish(draft, node, element)
     else:
         complete_subprocess(draft, node, element)
 
@@ -237,6 +240,7 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
     close(draft, element.key)
+    compensation.forget(draft, element.key)
     if not (element.loop or element.is_listening):
         draft.history.append(Terminated(element.key))
 
@@ -293,23 +297,31 @@ def run_purges(draft: Draft) -> bool:
     """End what is being purged as far as the turn has room; say whether that is all."""
     while draft.purges:
         purge = draft.purges[-1]
-        if not _end_inside(draft, purge.scope):
+        if not _end_inside(draft, purge):
             return False
         if purge.is_withdrawn:
             if not withdraw(draft, purge.scope):
                 return False
             continue
         draft.purges.pop()
-        draft.counts[purge.scope] = 0
-        if purge.catcher is None:
-            complete_scope(draft, purge.scope)
-        elif purge.catcher.scope == purge.scope:
-            draft.counts[purge.scope] = 1
-            draft.agenda.append(purge.catcher)
-        else:
-            terminate(draft, draft.live[purge.scope])
-            draft.agenda.append(purge.catcher)
+        _after(draft, purge)
     return True
+
+
+def _after(draft: Draft, purge: Purge) -> None:
+    """Go on with what follows the end of all that was inside a scope."""
+    catcher, draft.counts[purge.scope] = purge.catcher, 0
+    if purge.spared:
+        draft.counts[purge.scope] = 1
+        compensation.begin(draft, draft.live[purge.spared])
+    elif catcher is None:
+        complete_scope(draft, purge.scope)
+    elif catcher.scope == purge.scope:
+        draft.counts[purge.scope] = 1
+        draft.agenda.append(catcher)
+    else:
+        terminate(draft, draft.live[purge.scope])
+        draft.agenda.append(catcher)
 
 
 def withdraw(draft: Draft, key: int) -> bool:
@@ -338,9 +350,9 @@ def _weight(draft: Draft, element: ElementInstance) -> int:
     return len(records_of(draft, element)) + twice
 
 
-def _end_inside(draft: Draft, scope: int) -> bool:
+def _end_inside(draft: Draft, purge: Purge) -> bool:
     """Terminate live elements inside a scope, innermost first, while there is room."""
-    victims = _inside(draft, scope)[1]
+    victims = [e for e in _inside(draft, purge.scope)[1] if e.key != purge.spared]
     fitting, actions = [], draft.actions
     for element in victims:
         weight = _weight(draft, element)

@@ -32,6 +32,16 @@ def chain(draft: Draft, scope: int) -> list[int]:
     return scopes
 
 
+def looked_through(draft: Draft, scope: int) -> list[int]:
+    """Return the scopes whose variables can be seen in a scope, itself first."""
+    if not draft.rules.sees_snapshot:
+        return chain(draft, scope)
+    scopes = [scope]
+    while (outer := _passes_on(draft, scopes[-1])) is not None:
+        scopes.append(outer)
+    return scopes
+
+
 def visible(draft: Draft, scope: int) -> JsonObject:
     """Return the variables that can be seen in a scope; the caller does not change them."""
     if scope == draft.key or draft.rules.sees_snapshot:

@@ -14,19 +14,18 @@ from chalicelib.engine import subscriptions, timers
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Stage
 from chalicelib.engine.stuck import Stuck, stop
-from chalicelib.engine.subscriptions import Named
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
-Planned = timers.Planned | Named
+    Planned = timers.Planned | subscriptions.Named
 
 
 def plan_all(draft: Draft, events: Iterable[Node], seen: JsonObject) -> list[Planned]:
     """Say what events wait for; what never comes is left out. Raises: Stuck; Missing."""
     planned = [_plan(draft, event, seen) for event in events]
-    named = [each for each in planned if isinstance(each, Named)]
+    named = [each for each in planned if isinstance(each, subscriptions.Named)]
     if len(named) > 1:
         subscriptions.check_distinct(draft, named)
     return [each for each in planned if each is not None]
@@ -36,7 +35,7 @@ def arm(draft: Draft, element: ElementInstance, planned: Iterable[Planned]) -> N
     """Let a live element wait for all that was planned."""
     timers_of, names_of = list(element.timers), list(element.subscriptions)
     for each in planned:
-        if isinstance(each, Named):
+        if isinstance(each, subscriptions.Named):
             names_of.append(subscriptions.subscribe(draft, element.key, each).key)
         else:
             timers_of.append(timers.set_timer(draft, element.key, *each).key)

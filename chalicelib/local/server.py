@@ -17,11 +17,13 @@ import socket
 import tempfile
 import threading
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from chalicelib import settings, wiring
+from chalicelib.engine.state import Job
 from chalicelib.local import snapshots, stack
 from chalicelib.local.checkpoints import Checkpointer, InUse, StateFolder
 from chalicelib.local.emulator import (
@@ -65,6 +67,7 @@ class Server:
         self._temporary: Path | None = None
         self._emulator: Emulator | None = None
         self._checkpointer: Checkpointer | None = None
+        self._held: Sequence[Job] = ()
 
     @property
     def url(self) -> str:
@@ -105,7 +108,10 @@ class Server:
         self._deploy(template)
         self._probe()
         # Nothing waits for it: 5,000 open jobs take ten seconds, and are right without it as well.
-        threading.Thread(target=_ring_all, args=(started_at,), name="ring-all", daemon=True).start()
+        after = threading.Thread(
+            target=_ring_all, args=(started_at, self._held), name="ring-all", daemon=True
+        )
+        after.start()
         if self._folder is not None:
             self._checkpointer = Checkpointer(self._folder, self._emulator.save)
             self._checkpointer.start()
@@ -179,6 +185,8 @@ class Server:
         boto3.setup_default_session()  # the one that `wiring` makes its clients with
         assert boto3.DEFAULT_SESSION is not None
         api = stack.deploy(template, boto3.DEFAULT_SESSION)
+        # Read before anybody is let in: what is handed out from now on is not to be freed.
+        self._held = sweep.held(wiring.ports(), with_locks=True)
         path = f"/_aws/execute-api/{api}/{names.API_STAGE}"
         self._front.open(Gateway(LOOPBACK, self._emulator.port, path))
 
@@ -234,9 +242,12 @@ def _reachable(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-def _ring_all(started_at: datetime) -> None:
-    """Make up for what a killed server, or the checkpoint it came up on, has forgotten."""
+def _ring_all(started_at: datetime, held: Sequence[Job]) -> None:
+    """Make up for what a killed server, or the checkpoint it came up on, has forgotten.
+
+    Shapes: `held` are the jobs that workers had before it started.
+    """
     ports = wiring.ports()
     sweep.end_attempts(ports, started_at)
-    sweep.release_holds(ports)
+    sweep.release(ports, held)
     sweep.ring_all(ports)

@@ -104,8 +104,8 @@ def _is_enough(request: Activation, claimed: Sequence[Job]) -> bool:
 
 def _named(ports: Ports, request: Activation) -> NamedRequest | None:
     claimant = request.claimant
-    if claimant.request_id is None:
-        return None
+    if claimant.request_id is None or claimant.lock_duration is None:
+        return None  # a hold is never asked for again: no dialect that has them names requests
     return NamedRequest(
         ports, claimant.client_id, request.type, claimant.request_id, claimant.lock_duration
     )

@@ -71,7 +71,7 @@ def publish(ports: Ports, message: Message, once: Once | None) -> list[Turn]:
         meeting = next((m for m in _meetings(ports, message) if m.bpmn_process_id not in met), None)
         if meeting is None:
             return turns
-        made = _meet(ports, message, meeting, _once_for(once, message, meeting))
+        made = _meet(ports, message, meeting, _once_of(once, message, meeting))
         if made is None:
             continue
         turns += made
@@ -161,8 +161,13 @@ def _meet(ports: Ports, message: Message, meeting: Meeting, once: Once | None) -
         raise
 
 
-def _once_for(once: Once | None, message: Message, meeting: Meeting) -> Once | None:
+def once_for(once: Once, bpmn_process_id: str) -> Once:
+    """Return what makes a message meet a process id once."""
+    return replace(once, key=f"{once.key}#{bpmn_process_id}")
+
+
+def _once_of(once: Once | None, message: Message, meeting: Meeting) -> Once | None:
     """Return what makes a meeting happen once: the message's own, or one of its process id."""
     if once is None or RULES[message.profile].keys_are_unique:
         return once
-    return replace(once, key=f"{once.key}#{meeting.bpmn_process_id}")
+    return once_for(once, meeting.bpmn_process_id)

@@ -32,6 +32,7 @@ class WantedDefinitions:
     only_latest: bool = False
     keys: frozenset[int] = frozenset()
     bpmn_process_ids: frozenset[str] = frozenset()
+    profile: Profile | None = None
 
 
 DEFINITION_ORDERS: Mapping[str, Callable[[DefinitionInfo], Any]] = {
@@ -84,6 +85,15 @@ def find_all(ports: Ports, wanted: WantedDefinitions) -> list[DefinitionInfo]:
     return [info for info in found if _matches(info, wanted)]
 
 
+def version_of(ports: Ports, process_id: str, version: int, profile: Profile) -> DefinitionInfo:
+    """Return one version of a process. Raises: Rejected(NOT_FOUND)."""
+    wanted = WantedDefinitions(bpmn_process_id=process_id, profile=profile)
+    for info in find_all(ports, wanted):
+        if info.version == version:
+            return info
+    raise Rejected(Reason.NOT_FOUND, f"process {process_id} has no version {version}")
+
+
 def require(ports: Ports, key: int) -> Definition:
     """Return a definition. Raises: Rejected(NOT_FOUND)."""
     definition = definitions.get(ports.table, key)
@@ -99,6 +109,8 @@ def not_found(key: int) -> Rejected:
 
 def _matches(info: DefinitionInfo, wanted: WantedDefinitions) -> bool:
     if wanted.bpmn_process_id not in (None, info.bpmn_process_id):
+        return False
+    if wanted.profile not in (None, info.profile):
         return False
     if wanted.keys and info.key not in wanted.keys:
         return False

@@ -33,13 +33,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Whom jobs are locked for, and how long.
+    """Whom jobs are locked for, and how long; None is a hold, which no time ends.
 
     Shapes: `request_id` is what the client calls its request, so that it may be repeated.
     """
 
     client_id: str
-    lock_duration: timedelta
+    lock_duration: timedelta | None
     request_id: str | None = None
 
 
@@ -158,7 +158,7 @@ class HandOut:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A lock that bells are promised for the end of: only under one may jobs be claimed."""
+    """A lock that bells are promised for the end of, or a hold: only under one are jobs claimed."""
 
     lock: Lock
     now: datetime
@@ -174,8 +174,13 @@ class Grant:
 
 
 def grant_locks(ports: Ports, wanted: Sequence[Job], claimant: Claimant) -> Grant:
-    """Ring the next bell of each job for the end of its lock, before it is claimed."""
+    """Ring the next bell of each job for the end of its lock, before it is claimed.
+
+    A hold has no end, so nothing is rung for one: whatever frees the job rings.
+    """
     now = ports.clock.now()
+    if claimant.lock_duration is None:
+        return Grant(Lock(claimant.client_id, claim_id=claimant.request_id), now, now)
     until = now + claimant.lock_duration
     promised_at = promise_in_time(ports, [bells.next_ring(job, until) for job in wanted])
     lock = Lock(claimant.client_id, until, claimant.lock_duration, claimant.request_id)

@@ -95,6 +95,14 @@ def get_process_instance(ports: Ports, key: int) -> Found:
     return scopes.require(ports, key)
 
 
+def get_whole_instance(ports: Ports, key: int) -> Found:
+    """Return an instance by its own key alone, with its variables. Raises: Rejected(NOT_FOUND)."""
+    found = scopes.find(ports, key)
+    if found is None or found.key != found.instance.key:
+        raise scopes.not_found(key)
+    return found
+
+
 def get_process_instances(
     ports: Ports, wanted: WantedInstances, bpmn_process_id: str | None, cut: Cut
 ) -> Listed[Found]:

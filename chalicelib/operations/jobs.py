@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import CompleteJob
-from chalicelib.engine.state import Failure, Job, JobState
+from chalicelib.engine.state import Failure, Job, JobState, Root
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance
@@ -22,12 +24,15 @@ def get_job(ports: Ports, job_key: int) -> Job:
     return job
 
 
-def complete_job(ports: Ports, job_key: int, variables: JsonObject) -> None:
+def complete_job(
+    ports: Ports, job_key: int, variables: JsonObject, *, is_once: bool = False
+) -> None:
     """Complete the job and move its process instance on (R1 to R9).
 
+    Shapes: with `is_once` a job that is completed already is refused, else it is a repeat.
     Raises: Rejected, also TooLarge if what the completion makes no longer fits; Conflict.
     """
-    advance(ports, job_key, CompleteJob(job_key, variables))
+    advance(ports, job_key, CompleteJob(job_key, variables, is_once))
 
 
 def assign_job(ports: Ports, job_key: int, assignee: str | None) -> None:
@@ -55,6 +60,11 @@ def get_job_failures(ports: Ports, job_key: int, cut: Cut) -> tuple[Job, Listed[
     size = min(cut.size, job.failures - cut.first)
     page = failures.newest(ports.table, job, cut.first, size) if size > 0 else []
     return job, Listed(page, job.failures)
+
+
+def roots_of(ports: Ports, found: Iterable[Job]) -> Mapping[int, Root]:
+    """Return the roots of jobs' instances by their keys, each read consistently."""
+    return instances.roots(ports.table, {job.instance_key for job in found})
 
 
 def get_jobs(ports: Ports, wanted: WantedJobs, cut: Cut) -> Listed[Job]:

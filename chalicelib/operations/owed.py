@@ -11,10 +11,16 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from chalicelib.engine.commands import BroadcastSignal, Continue, PublishMessage, Retire
+from chalicelib.engine.commands import (
+    BroadcastSignal,
+    Continue,
+    PublishMessage,
+    Retire,
+    SeekMessage,
+)
 from chalicelib.engine.effects import Send
 from chalicelib.engine.turn import Turn
-from chalicelib.operations import broadcasts, correlation, retention
+from chalicelib.operations import broadcasts, buffering, correlation, retention
 from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.turns import take_turns
 from chalicelib.ports import Ports
@@ -59,6 +65,8 @@ def do(ports: Ports, send: Send, until: datetime) -> list[Turn]:
             return [take_turns(ports, send.instance_key, command, until)]
         case PublishMessage():
             return correlation.publish_thrown(ports, command)
+        case SeekMessage():
+            return buffering.seek(ports, command)
         case BroadcastSignal():
             return broadcasts.broadcast(ports, command)
         case Retire():

@@ -259,23 +259,49 @@ def release_holds(ports: Ports, owner: str | None = None) -> int:
 
     Each freed job is rung for, so that it is handed out again.
     """
-    released = 0
-    for page in _pages(ports):
-        for item in page:
-            if _is_of_instance(item) and str(item["sk"]).startswith(table.JOB):
-                job = items.to_hot_job(item)
-                held = job.owner is not None and job.lock_until is None
-                if held and job.state is JobState.ACTIVE and owner in (None, job.owner):
-                    released += _release(ports, job)
-    return released
+    return release(ports, held(ports, owner))
 
 
-def _release(ports: Ports, job: Job) -> bool:
-    """Ring for now, then take the hold away; False if it was changed meanwhile."""
+def held(ports: Ports, owner: str | None = None, *, with_locks: bool = False) -> list[Job]:
+    """Return the jobs that somebody has, without what lies apart of them.
+
+    Shapes: those held without an end, of one client or of all; `with_locks` those under a lock
+        that has not lapsed, too.
+    """
     now = ports.clock.now()
-    at = max(now, job.retry_at or now)
-    promise_in_time(ports, [bells.next_ring(job, at)])
-    return isinstance(jobs.release(ports.table, job, at), Job)
+    found = (
+        items.to_hot_job(item)
+        for page in _pages(ports)
+        for item in page
+        if _is_of_instance(item) and str(item["sk"]).startswith(table.JOB)
+    )
+    return [
+        job
+        for job in found
+        if job.state is JobState.ACTIVE
+        and job.owner is not None
+        and owner in (None, job.owner)
+        and (job.lock_until is None or (with_locks and job.lock_until > now))
+    ]
+
+
+def release(ports: Ports, found: Sequence[Job]) -> int:
+    """Take holds and locks away, and ring for their jobs; return how many were freed.
+
+    One that was let go, or handed out again, since it was read is left as it is.
+    """
+    released = 0
+    for first in range(0, len(found), CHUNK_MAX):
+        chunk = found[first : first + CHUNK_MAX]
+        now = ports.clock.now()
+        at = {job.key: max(now, job.retry_at or now) for job in chunk}
+        owed = [bells.next_ring(job, at[job.key]) for job in chunk]
+        promised_at = promise_in_time(ports, owed)
+        for number, job in enumerate(chunk):
+            if not is_fresh(ports, promised_at):
+                promised_at = promise_in_time(ports, owed[number:])
+            released += isinstance(jobs.release(ports.table, job, at[job.key]), Job)
+    return released
 
 
 def _pages(ports: Ports) -> Iterator[Iterable[Item]]:

@@ -22,6 +22,7 @@ from chalicelib.engine.commands import (
     CreateInstance,
     FailJob,
     FireTimer,
+    MarkIncident,
     ResolveIncident,
 )
 from chalicelib.engine.facts import facts_of
@@ -129,7 +130,7 @@ def _no_such(command: Command, key: int) -> Rejected:
             return lifecycle.no_such("timer", timer)
         case Correlate(subscription_key=subscription):
             return lifecycle.no_such("subscription", subscription)
-        case ResolveIncident(incident_key=incident):
+        case ResolveIncident(incident_key=incident) | MarkIncident(incident_key=incident):
             return lifecycle.no_such("incident", incident)
         case _:
             return lifecycle.no_such("process instance", key)

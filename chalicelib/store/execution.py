@@ -8,8 +8,9 @@ the instance's own, times relative to its start, and what has its default is lef
                 [subscriptions], loop, listens], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "bodies": [[key, total, completed], ...],
+     "done":   [[scope, activity id, inside, times], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
-     "purges": [[scope, move, is withdrawn], ...]}
+     "purges": [[scope, move, is withdrawn, spared], ...]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty).
 """
@@ -21,7 +22,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.engine.keys import block_of
-from chalicelib.engine.state import ElementInstance, Join, Move, Progress, Purge, Root
+from chalicelib.engine.state import Completed, ElementInstance, Join, Move, Progress, Purge, Root
 from chalicelib.store.moments import from_ms, to_ms
 
 Row = list[Any]
@@ -41,6 +42,10 @@ def to_text(root: Root) -> str:
             for (scope, gateway), join in root.joins.items()
         ],
         "bodies": [[key - origin, *progress] for key, progress in root.bodies.items()],
+        "done": [
+            [scope - origin, activity, inside and inside - origin, times]
+            for (scope, activity, inside), times in root.completed.items()
+        ],
         "agenda": [_move_row(move, origin) for move in root.agenda],
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
@@ -63,6 +68,10 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "live": {element.key: element for element in live},
         "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
         "bodies": {origin + key: Progress(*rest) for key, *rest in state.get("bodies", ())},
+        "completed": {
+            Completed(origin + scope, activity, inside and origin + inside): times
+            for scope, activity, inside, times in state.get("done", ())
+        },
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
     }
@@ -142,10 +151,11 @@ def _move(row: Row, origin: int) -> Move:
 
 def _purge_row(purge: Purge, origin: int) -> Row:
     catcher = purge.catcher and _move_row(purge.catcher, origin)
-    return _cut([purge.scope - origin, catcher, int(purge.is_withdrawn)])
+    spared = purge.spared and purge.spared - origin
+    return _cut([purge.scope - origin, catcher, int(purge.is_withdrawn), spared])
 
 
 def _purge(row: Row, origin: int) -> Purge:
-    scope, catcher, is_withdrawn = _filled(row, 3)
+    scope, catcher, is_withdrawn, spared = _filled(row, 4)
     move = _move(catcher, origin) if catcher else None
-    return Purge(origin + (scope or 0), move, bool(is_withdrawn))
+    return Purge(origin + (scope or 0), move, bool(is_withdrawn), origin + spared if spared else 0)

@@ -33,6 +33,43 @@ def list_open(store: Table, bpmn_process_id: str | None, cut: Cut) -> Listed[Ope
     return Listed(_read(store, page), len(keys), is_floor)
 
 
+def read(store: Table, key: int) -> Incident | None:
+    """Return an incident, open or resolved."""
+    home = aliases.instances_of(store, [key]).get(key)
+    if home is None:
+        return None
+    place = table.record_key(home, table.INCIDENT, key)
+    record = reading.records(store, [place]).get(place)
+    return record if isinstance(record, Incident) else None
+
+
+def list_marked(
+    store: Table, instance_key: int | None, is_marked: bool | None, cut: Cut
+) -> Listed[Incident]:
+    """Return a page of incidents, the newest first: of an instance, or of all instances.
+
+    Shapes: `is_marked` asks whether they were called resolved or have ended. Those that were not
+        are told by the index of open ones; all others are in the newest instances.
+    """
+    if instance_key is not None:
+        home = aliases.instances_of(store, [instance_key]).get(instance_key)
+        looked, is_floor = ([] if home is None else lists.incidents_of(store, home)), False
+    elif is_marked is False:
+        entries, is_floor = lists.newest(store, table.OPEN, cut.looks_max, kind=table.INCIDENTS)
+        looked = [found.incident for found in _read(store, [entry.key for entry in entries])]
+    else:
+        bound = cut.looks_max // lists.QUERY_COSTS
+        entries, is_floor = lists.newest(store, table.LISTED, bound)
+        looked = [each for entry in entries for each in lists.incidents_of(store, entry.key)]
+    found = [each for each in looked if is_marked in (None, _is_marked(each))]
+    found.sort(key=lambda each: (each.created_at, each.key), reverse=True)
+    return Listed(found[cut.first : cut.first + cut.size], len(found), is_floor)
+
+
+def _is_marked(incident: Incident) -> bool:
+    return incident.acknowledged_at is not None or incident.resolved_at is not None
+
+
 def _read(store: Table, keys: Sequence[int]) -> list[OpenIncident]:
     of = _roots_of(store, keys)
     places = [table.record_key(of[key].key, table.INCIDENT, key) for key in keys if key in of]

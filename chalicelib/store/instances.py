@@ -25,6 +25,7 @@ __all__ = [
     "of_item",
     "read_more",
     "root_version",
+    "roots",
     "writes",
 ]
 
@@ -73,6 +74,12 @@ def root_version(store: Table, key: int) -> int | None:
     """Return how far the instance of a key is, None if there is none."""
     item = _root_item(store, key)
     return None if item is None else int(str(item["version"]))
+
+
+def roots(store: Table, keys: Iterable[int]) -> dict[int, Root]:
+    """Read the roots of instances by their own keys; those that are gone are left out."""
+    found = store.get_many([table.root_key(key) for key in keys])
+    return {root.key: root for root in map(items.to_root, found.values())}
 
 
 def commit(store: Table, turn: Turn, mark: Put | None = None) -> bool:

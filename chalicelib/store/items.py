@@ -96,7 +96,7 @@ RECORDS: Mapping[type[Record], Row] = {
         (
             *fields.plain("element_id", "element_key", "error_type", "message", "job_key"),
             *fields.plain("scope", "is_unarmed"),
-            *fields.times("created_at", "resolved_at"),
+            *fields.times("created_at", "resolved_at", "acknowledged_at"),
             *fields.words("stage", Stage),
         ),
     ),

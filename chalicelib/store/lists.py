@@ -65,12 +65,14 @@ class WantedInstances:
     """Which instances to list; None leaves a question open.
 
     Shapes: times are both included; `element_id` is that of an element instance that is live;
-        `is_stuck` asks for a token at the top that an incident keeps from going on.
+        `is_stuck` asks for a token at the top that an incident keeps from going on,
+        `has_incident` for any incident that is open.
     """
 
     definition_keys: frozenset[int] | None = None
     states: frozenset[InstanceState] | None = None
     is_stuck: bool | None = None
+    has_incident: bool | None = None
     business_key: str | None = None
     element_id: str | None = None
     created_from: datetime | None = None
@@ -81,7 +83,13 @@ class WantedInstances:
         """Whether the index does not tell."""
         return any(
             question is not None
-            for question in (self.states, self.is_stuck, self.business_key, self.element_id)
+            for question in (
+                self.states,
+                self.is_stuck,
+                self.has_incident,
+                self.business_key,
+                self.element_id,
+            )
         )
 
 
@@ -89,7 +97,8 @@ class WantedInstances:
 class WantedJobs:
     """Which jobs to list; None leaves a question open.
 
-    Shapes: `scope` is the element instance that owns the variables the job sees.
+    Shapes: `scope` is the element instance that owns the variables the job sees; `is_held` asks
+        whether somebody has it at the moment `at`.
     """
 
     instance_key: int | None = None
@@ -97,6 +106,8 @@ class WantedJobs:
     type: str | None = None
     states: frozenset[JobState] | None = None
     assignee: str | None = None
+    is_held: bool | None = None
+    at: datetime | None = None
 
 
 class Entry(NamedTuple):
@@ -202,6 +213,7 @@ def _matches(root: Root, wanted: WantedInstances) -> bool:
     return (
         (wanted.states is None or root.state in wanted.states)
         and (wanted.is_stuck is None or wanted.is_stuck is root.is_stuck)
+        and (wanted.has_incident is None or wanted.has_incident is (root.incident_count > 0))
         and (wanted.business_key is None or root.business_key == wanted.business_key)
         and (
             wanted.element_id is None
@@ -265,7 +277,13 @@ def _is_asked(job: Job, wanted: WantedJobs) -> bool:
         and (wanted.type is None or job.type == wanted.type)
         and (wanted.states is None or job.state in wanted.states)
         and (wanted.assignee is None or job.assignee == wanted.assignee)
+        and (wanted.is_held is None or wanted.is_held is is_held(job, wanted.at))
     )
+
+
+def is_held(job: Job, at: datetime | None) -> bool:
+    """Say whether a lock or a hold keeps a job for somebody at a moment."""
+    return job.owner is not None and (job.lock_until is None or at is None or job.lock_until > at)
 
 
 def _without_parts(item: Item) -> Job:

@@ -7,6 +7,7 @@ then whoever reads it looks at the clock.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -23,12 +24,14 @@ KEPT = timedelta(hours=24)  # contracts/zenbpm.md leaves it open; what payment A
 class Once:
     """A request that is to be done once: its route, the key its caller gave it, what it says.
 
-    Shapes: `fingerprint` tells one body from another; keys of different routes are strangers.
+    Shapes: `fingerprint` tells one body from another; keys of different routes are strangers; the
+        mark is kept for as long as a repeat may come.
     """
 
     route: str
     key: str
     fingerprint: str
+    kept: timedelta = KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,16 @@ def read(store: Table, once: Once, *, now: datetime) -> Mark | None:
     return Mark(str(item["fingerprint"]), int(str(item["subject"])))
 
 
+def those_done(store: Table, asked: Sequence[Once], *, now: datetime) -> set[Once]:
+    """Return those of several requests that were done before."""
+    places = {table.mark_key(once.route, once.key): once for once in asked}
+    found = store.get_many(list(places))
+    seconds = to_ms(now) // 1000
+    return {
+        places[place] for place, item in found.items() if int(str(item["expires_at"])) > seconds
+    }
+
+
 def write(once: Once, subject: int, *, now: datetime) -> Put:
     """Return the write that goes with what is done once."""
     return Put(
@@ -54,7 +67,7 @@ def write(once: Once, subject: int, *, now: datetime) -> Put:
         {
             "fingerprint": once.fingerprint,
             "subject": subject,
-            "expires_at": to_ms(now + KEPT) // 1000,
+            "expires_at": to_ms(now + once.kept) // 1000,
         },
         condition(Guard.START_MARK, None, Asked(now=now)),
     )

@@ -79,9 +79,9 @@ def holders(store: Table, waited: Iterable[Waited]) -> dict[Waited, int]:
 
 def waiting(store: Table, name: str, key: str) -> Iterator[Entry]:
     """Yield who waits for a message: who waits alone first, then the oldest; consistently."""
-    for item in reading.every(store, Query(LIVE, table.message_pk(name, key))):
-        if "subscription" in item:
-            yield _entry(item)
+    first, last = table.ALONE, table.after(table.WAITING)
+    query = Query(LIVE, table.message_pk(name, key), first=first, last=last)
+    yield from map(_entry, reading.every(store, query))
 
 
 def signalled(store: Table, name: str, shard: int, after: int, limit: int) -> list[Waiting]:

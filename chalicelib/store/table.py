@@ -24,6 +24,7 @@ Beside them:
     L#decision:<profile>#<id>         of whatever file has that decision, or has it with that tag
     N#<message> / U                   the subscription that waits alone for a name and key
     N#<message> / W#<subscription>    another that waits for it; the oldest first
+    N#<message> / B#<published>#<id>  a message that waits for who subscribes to it later
     G#<signal>#<shard> / W#<subscription>  one that waits for a signal
     B#<message or signal> / <profile>#<process id>  a process whose latest version it may start
     COUNTER / blocks                  how many key blocks were taken
@@ -269,6 +270,7 @@ def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
 # --- what is waited for by name ----------------------------------------------------------------
 
 ALONE = "U"
+BUFFERED = "B#"
 WAITING = "W#"
 SIGNAL_SHARDS = 16  # contracts/bpmn.md: a broadcast reaches 10,000 instances
 
@@ -276,6 +278,11 @@ SIGNAL_SHARDS = 16  # contracts/bpmn.md: a broadcast reaches 10,000 instances
 def message_pk(name: str, key: str) -> str:
     """Return the partition of all who wait for a message of a name and key."""
     return f"N#{_name_of(name, key)}"
+
+
+def publication_key(name: str, key: str, published_ms: int, id_: str) -> ItemKey:
+    """Return where a message waits for who subscribes to it later, the oldest first."""
+    return ItemKey(LIVE, message_pk(name, key), f"{BUFFERED}{published_ms:013}#{id_}")
 
 
 def signal_pk(name: str, shard: int) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from chalicelib.engine.facts import (
     Census,
+    DecisionEvaluated,
     Fact,
     IncidentCreated,
     IncidentResolved,
@@ -59,6 +60,8 @@ UNITS: Mapping[str, str] = {
     "timers_cancelled": COUNT,
     "messages_correlated": COUNT,
     "message_correlation_failed": COUNT,
+    "dmn_evaluations": COUNT,
+    "dmn_evaluation_duration": MILLISECONDS,
     "request_total": COUNT,
     "request_uri_total": COUNT,
     "request_body_size": BYTES,
@@ -91,14 +94,17 @@ def points_of(fact: Fact) -> Iterator[Point]:
             if root.ended_at is not None:
                 lasted, state = root.ended_at - root.created_at, ("state", root.state.value)
                 yield _duration("process_instance_duration", (process, state), lasted)
-        case IncidentCreated(incident):
-            yield Point("incidents_created", (("element_id", incident.element_id),))
-        case IncidentResolved(incident):
-            yield Point("incidents_resolved", (("element_id", incident.element_id),))
+        case IncidentCreated(incident) | IncidentResolved(incident):
+            yield Point(_INCIDENTS[type(fact)], (("element_id", incident.element_id),))
         case TimerScheduled() | TimerFired() | TimerCancelled():
             yield Point(_TIMERS[type(fact)])
         case MessageCorrelated() | MessageNotCorrelated():
             yield _of_message(fact)
+        case DecisionEvaluated(made):
+            decision, evaluated = ("decision_id", made.decision_id), made.evaluated
+            outcome = "success" if evaluated.problem is None else "failure"
+            yield Point("dmn_evaluations", (decision, ("outcome", outcome)))
+            yield _duration("dmn_evaluation_duration", (decision,), evaluated.lasted)
         case Census(instances, jobs):
             # An instance runs until it ends, so these two of ZenBPM's are the same here.
             yield Point("processes_running", (), instances)
@@ -117,6 +123,10 @@ def points_of_answer(answered: Answered) -> Iterator[Point]:
     yield Point("request_duration", (), answered.lasted_ms)
 
 
+_INCIDENTS: Mapping[type[Fact], str] = {
+    IncidentCreated: "incidents_created",
+    IncidentResolved: "incidents_resolved",
+}
 _TIMERS: Mapping[type[Fact], str] = {
     TimerScheduled: "timers_scheduled",
     TimerFired: "timers_fired",

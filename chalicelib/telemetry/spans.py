@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
+from chalicelib.engine.decided import DecisionMade
 from chalicelib.engine.facts import (
+    DecisionEvaluated,
     Fact,
     IncidentCreated,
     IncidentResolved,
@@ -65,6 +67,13 @@ def spans_of(fact: Fact) -> Iterator[Span]:
             yield Span(f"job:{job.type}", _of_job(job) | _outcome(fact))
         case IncidentCreated(incident) | IncidentResolved(incident):
             yield Span(f"incident:{incident.key}", _of_incident(incident) | _outcome(fact))
+        case _:
+            yield from _of_elements(fact)
+
+
+def _of_elements(fact: Fact) -> Iterator[Span]:
+    """Yield the spans of what happened at elements by itself."""
+    match fact:
         case TimerFired(timer):
             attributes: Attributes = {
                 "zenbpm.process.instance_key": timer.instance_key,
@@ -72,6 +81,8 @@ def spans_of(fact: Fact) -> Iterator[Span]:
                 "zenbpm.element.key": timer.element_key,
             }
             yield Span(f"timer:{timer.key}", attributes)
+        case DecisionEvaluated(made):
+            yield Span("dmn.evaluate-decision", _of_decision(made))
         case Moved():
             yield from islice(_of_tokens(fact), OF_TOKENS_MAX)
 
@@ -151,6 +162,23 @@ def _of_job(job: Job) -> dict[str, str | int]:
         "zenbpm.element.key": job.element_key,
         "zenbpm.element.type": job.element_type,
     }
+
+
+def _of_decision(made: DecisionMade) -> dict[str, str | int]:
+    """Return what a decision is of; one that could not be made has no key that leads anywhere."""
+    process: dict[str, str | int] = {
+        "zenbpm.process.instance_key": made.instance_key,
+        "zenbpm.element.id": made.element_id,
+        "zenbpm.element.key": made.element_key,
+    }
+    decision: dict[str, str | int] = {
+        "zenbpm.decision.id": made.decision_id,
+        "zenbpm.decision.key": made.definition_key,
+        "zenbpm.decision.drd_id": made.resource_id,
+    }
+    if made.evaluated.problem is None:
+        decision["zenbpm.decision.instance_key"] = made.key
+    return {**decision, **(process if made.instance_key else {})}
 
 
 def _of_incident(incident: Incident) -> dict[str, str | int]:

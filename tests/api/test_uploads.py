@@ -6,6 +6,7 @@ import pytest
 from chalice.app import Request
 
 from chalicelib.api.http import NotServed
+from chalicelib.api.xml_text import as_text
 from chalicelib.api.zenbpm import uploads
 from chalicelib.errors import Rejected
 from chalicelib.ports import Ports
@@ -98,4 +99,4 @@ def test_another_media_type_is_not_served(ports: Ports, media_type: str | None) 
     ],
 )
 def test_a_file_is_shown_in_the_encoding_it_has(xml: bytes, expected: str) -> None:
-    assert expected == uploads.as_text(xml)
+    assert expected == as_text(xml)

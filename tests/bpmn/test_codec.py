@@ -14,6 +14,7 @@ from chalicelib import json_text
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import (
     Binding,
+    ConditionDefinition,
     DecisionCall,
     Element,
     EventName,
@@ -82,6 +83,11 @@ ELEMENTS = st.builds(
     start=st.none() | TEXT,
     escalation_code=st.none() | TEXT,
     triggered_by_event=st.booleans(),
+    is_for_compensation=st.booleans(),
+    handler=st.none() | TEXT,
+    activity_ref=st.none() | TEXT,
+    condition=st.none()
+    | st.builds(ConditionDefinition, VALUES, st.none() | IDS, st.booleans(), st.booleans()),
     loop=st.none() | st.builds(Loop, OPTIONAL, st.none() | st.integers(1, 9), st.booleans()),
     link=st.none() | TEXT,
     activation=OPTIONAL,

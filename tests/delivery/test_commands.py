@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
 from chalicelib.delivery import commands
 from chalicelib.delivery.commands import QueuedCommand, Source, judge
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
-from chalicelib.engine.commands import Continue, Retire
-from chalicelib.errors import Rejected
+from chalicelib.engine.commands import (
+    BroadcastSignal,
+    Continue,
+    Owed,
+    PublishMessage,
+    Retire,
+    SeekMessage,
+)
+from chalicelib.errors import Rejected, TooLarge
+from chalicelib.profile import Profile
 from tests.fakes.clock import BEGIN
 
 QUEUED = QueuedCommand(2**32, Continue(), BEGIN, Source(2**32, version=3, turn_id="mine"))
@@ -59,3 +68,31 @@ def test_a_command_that_nobody_sent_is_always_real() -> None:
 
 def test_an_early_command_is_kept_for_the_horizon_and_no_longer() -> None:
     assert Spare() == judge(QUEUED, 2, None, BEGIN + timedelta(seconds=121))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        PublishMessage("7", "paid", "o-1", Profile.PRIOSTACK, {"a": Decimal("1.50")}),
+        PublishMessage("7", "paid", None, Profile.ZENBPM),
+        SeekMessage(7, "paid", "o-1", "order"),
+        BroadcastSignal("7", "alarm", BEGIN, {"a": [None, True]}),
+        BroadcastSignal("7", "alarm", BEGIN, {}, shard=0, after=8, until=9),
+    ],
+)
+def test_what_is_thrown_comes_back_from_its_body_as_it_was(command: Owed) -> None:
+    queued = replace(QUEUED, command=command)
+
+    assert queued == commands.from_text(commands.to_text(queued))
+
+
+def test_what_goes_along_is_bounded_by_what_a_message_can_carry() -> None:
+    large = {"a": "x" * commands.PAYLOAD_BYTES_MAX}
+
+    for command in (
+        PublishMessage("7", "paid", None, Profile.ZENBPM, large),
+        BroadcastSignal("7", "alarm", BEGIN, large),
+    ):
+        with pytest.raises(TooLarge, match="expected at most 200000 bytes to go along"):
+            commands.check(command)
+    commands.check(Continue())

@@ -151,3 +151,13 @@ def test_other_errors_come_out_as_they_are() -> None:
 def test_a_prefix_that_leaves_no_room_for_the_name_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 32 characters"):
         SqsQueues(cast(Any, StubClient()), "x" * 33)
+
+
+def test_a_batch_holds_no_more_bytes_than_one_request_takes() -> None:
+    client = StubClient()
+    messages = [Message("x" * 200_000), Message("x" * 62_144), Message("x" * 100_000)]
+
+    queues_of(client).send("commands", messages)
+
+    sent = [len(asked["Entries"]) for asked in client.named("send_message_batch")]
+    assert [2, 1] == sent

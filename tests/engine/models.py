@@ -159,64 +159,6 @@ def _timer(**timer: str) -> str:
     return f"<timerEventDefinition><{tag}>{escape(text)}</{tag}></timerEventDefinition>"
 
 
-def boundary_escalation(
-    id_: str, on: str, escalation: str | None = None, *, interrupting: bool = True
-) -> str:
-    """Return a boundary escalation event; without an escalation it catches all."""
-    return _boundary(id_, on, _escalation(escalation), interrupting=interrupting)
-
-
-def escalation_throw(id_: str, escalation: str) -> str:
-    return f'<intermediateThrowEvent id="{id_}">{_escalation(escalation)}</intermediateThrowEvent>'
-
-
-def escalation_end(id_: str, escalation: str) -> str:
-    return f'<endEvent id="{id_}">{_escalation(escalation)}</endEvent>'
-
-
-def timer(**timer: str) -> str:
-    """Return what an event is about: `duration`, `date` or `cycle`."""
-    return _timer(**timer)
-
-
-def message(reference: str) -> str:
-    """Return what an event is about: a message."""
-    return f'<messageEventDefinition messageRef="{reference}"/>'
-
-
-def signal(reference: str) -> str:
-    """Return what an event is about: a signal."""
-    return f'<signalEventDefinition signalRef="{reference}"/>'
-
-
-def error(reference: str | None = None) -> str:
-    """Return what an event is about: an error."""
-    return f'<errorEventDefinition errorRef="{reference}"/>' if reference else _ANY_ERROR
-
-
-def escalation(reference: str | None = None) -> str:
-    """Return what an event is about: an escalation."""
-    return _escalation(reference)
-
-
-_ANY_ERROR = "<errorEventDefinition/>"
-
-
-def _escalation(reference: str | None) -> str:
-    attribute = "" if reference is None else f' escalationRef="{reference}"'
-    return f"<escalationEventDefinition{attribute}/>"
-
-
-def link_throw(id_: str, name: str) -> str:
-    definition = f'<linkEventDefinition name="{name}"/>'
-    return f'<intermediateThrowEvent id="{id_}">{definition}</intermediateThrowEvent>'
-
-
-def link_catch(id_: str, name: str) -> str:
-    definition = f'<linkEventDefinition name="{name}"/>'
-    return f'<intermediateCatchEvent id="{id_}">{definition}</intermediateCatchEvent>'
-
-
 # --- activities --------------------------------------------------------------------------------
 
 
@@ -271,6 +213,10 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)
     return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
+
+
+def transaction(id_: str, *parts: str, flows: str) -> str:
+    return sub(id_, *parts, flows=flows).replace("subProcess", "transaction")
 
 
 def event_sub(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.engine.state import InstanceState
-from tests.engine.models import (
+from tests.engine.event_models import (
     boundary_escalation,
-    end,
     escalation,
     escalation_end,
     escalation_throw,
+)
+from tests.engine.models import (
+    end,
     event_sub,
     line,
     process,

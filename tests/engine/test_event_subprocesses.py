@@ -9,27 +9,29 @@ from chalicelib.engine.state import InstanceState, Job, JobState
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
 from chalicelib.store import execution
-from tests.engine.models import (
-    boundary_error,
-    end,
+from tests.engine.event_models import (
     error,
-    error_end,
     escalation,
     escalation_end,
     escalation_throw,
+    message,
+    signal,
+    timer,
+)
+from tests.engine.models import (
+    boundary_error,
+    end,
+    error_end,
     event_sub,
     inclusive,
     io,
     line,
-    message,
     parallel,
     process,
     service,
-    signal,
     start,
     sub,
     task,
-    timer,
 )
 from tests.play import play
 

@@ -141,8 +141,16 @@ def test_anybody_else_spends_the_attempt_and_the_lock_stands(client_id: str | No
     assert LOCKED.lock_until == found.job.ring_at
 
 
-def test_a_hold_that_stands_has_no_time_to_ring_for() -> None:
-    assert None is retried(replace(LOCKED, lock_until=None)).job.ring_at
+def test_a_hold_ends_with_any_failure_since_no_time_ends_it() -> None:
+    found = retried(replace(LOCKED, lock_until=None))
+
+    assert (None, NOW) == (found.job.owner, found.job.ring_at)
+
+
+def test_a_failure_that_frees_the_job_frees_it_of_any_lock() -> None:
+    found = retried(LOCKED, client_id="you", frees=True)
+
+    assert (None, None, NOW) == (found.job.owner, found.job.lock_until, found.job.ring_at)
 
 
 # --- delivery tokens -----------------------------------------------------------------------

@@ -8,6 +8,10 @@ from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import InstanceState, Join
 from chalicelib.store import execution
+from tests.engine.event_models import (
+    link_catch,
+    link_throw,
+)
 from tests.engine.models import (
     boundary,
     boundary_error,
@@ -15,8 +19,6 @@ from tests.engine.models import (
     end,
     exclusive,
     inclusive,
-    link_catch,
-    link_throw,
     parallel,
     process,
     script,

@@ -27,6 +27,7 @@ from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import Incident, InstanceState, Job, JobState, Timer
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
+from tests.engine import event_models as ev
 from tests.engine import models as m
 from tests.play import Play, play, to_json
 
@@ -107,7 +108,7 @@ class Drawing:
             self.parts.append(drawn[kind]())
             return name, name
         if kind == "link":
-            self.parts += [m.link_throw(name, name), m.link_catch(f"{name}_to", name)]
+            self.parts += [ev.link_throw(name, name), ev.link_catch(f"{name}_to", name)]
             return name, f"{name}_to"
         after = f"{name}_out"
         self.parts += [m.service(name), m.exclusive(after)]
@@ -166,7 +167,9 @@ class Drawing:
         parts = [m.start(f"{name}_si"), *inside.parts, m.end(f"{name}_se")]
         flows = [f"{name}_si > {first}", f"{last} > {name}_se", *inside.flows]
         if kind in ("sub handled", "sub beside"):
-            event = m.timer(duration="PT9S") if kind == "sub handled" else m.timer(cycle="R2/PT4S")
+            event = (
+                ev.timer(duration="PT9S") if kind == "sub handled" else ev.timer(cycle="R2/PT4S")
+            )
             parts.append(
                 m.event_sub(
                     *(f"{name}_h", event, m.service(f"{name}_hs")),

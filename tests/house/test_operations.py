@@ -22,7 +22,7 @@ ROUTES = [
     for method, entry in methods.items()
     if prefix_of(path)
 ]
-DIALECT = modules("chalicelib/api/zenbpm", "chalicelib/api/scheduler")
+DIALECT = modules("chalicelib/api/zenbpm", "chalicelib/api/scheduler", "chalicelib/api/priostack")
 
 
 def misread(module: Module) -> Iterator[str]:

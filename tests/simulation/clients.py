@@ -14,8 +14,9 @@ from chalicelib.engine.limits import SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import Job
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
-from chalicelib.operations import failures, instances, jobs
+from chalicelib.operations import failures, instances, jobs, messages
 from chalicelib.operations.instances import Start
+from chalicelib.operations.messages import Message
 from chalicelib.profile import Profile
 from chalicelib.store.marks import Once
 from tests.simulation.stage import Stage
@@ -147,6 +148,41 @@ def cancel(stage: Stage, instance_key: int) -> None:
             stage.ledger.cancelled.append(instance_key)
     except Rejected as rejected:
         _note_refusal(stage, "cancel", rejected, {Reason.INVALID_STATE})
+
+
+def let_wait(stage: Stage, name: str, key: str, idempotency_key: str) -> None:
+    """Publish a message that waits an hour for who comes later, by a key, and note the answer."""
+    once = Once("POST /api/v1/messages/publish", idempotency_key, fingerprint="{}")
+    message = Message(name, key, profile=Profile.PRIOSTACK)
+    stage.ledger.asked_to_publish.add(idempotency_key)
+
+    def operation() -> bool:
+        messages.let_message_wait(stage.ports, message, timedelta(hours=1), once=once)
+        return True
+
+    if stage.repeat(f"publish {name}", operation):
+        stage.ledger.published.add(idempotency_key)
+
+
+def publish(stage: Stage, name: str, key: str, idempotency_key: str) -> bool | None:
+    """Publish a message by a key that makes it safe to repeat; say whether it met somebody."""
+    once = Once("POST /v1/messages", idempotency_key, fingerprint="{}")
+    message = Message(name, key)
+    stage.ledger.asked_to_publish.add(idempotency_key)
+
+    def operation() -> bool:
+        messages.publish_message(stage.ports, message, once)
+        return True
+
+    try:
+        if stage.repeat(f"publish {name}", operation):
+            stage.ledger.published.add(idempotency_key)
+            return True
+    except Rejected as rejected:
+        _note_refusal(stage, "publish", rejected, {Reason.NOT_FOUND})
+        stage.ledger.unmet.add(idempotency_key)
+        return False
+    return None
 
 
 def _note_refusal(stage: Stage, name: str, rejected: Rejected, expected: set[Reason]) -> None:

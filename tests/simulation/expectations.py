@@ -59,5 +59,31 @@ def moved_once(stage: Stage) -> Iterator[str]:
             yield f"instance {key} entered charge {entered} times, moved: {stage.ledger.moved}"
 
 
+def met_once(stage: Stage) -> Iterator[str]:
+    """Each message that was acknowledged came once, and no other more than once.
+
+    One that met nobody may still come, if the wire repeats its request.
+    """
+    ledger = stage.ledger
+    came = 0
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        came += sum(_enters(event, "received") for event in events)
+    if not len(ledger.published) <= came <= len(ledger.asked_to_publish):
+        yield f"{sorted(ledger.asked_to_publish)} were sent, {sorted(ledger.published)} were "
+        yield f"acknowledged, {came} came"
+
+
+def thrown_once(stage: Stage) -> Iterator[str]:
+    """What instances threw came as often as they threw it."""
+    thrown = came = 0
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        thrown += sum(_enters(event, "tell") for event in events)
+        came += sum(_enters(event, "received") for event in events)
+    if thrown != came:
+        yield f"{thrown} messages were thrown, {came} came"
+
+
 def _enters(event: HistoryEvent, element_id: str) -> bool:
     return isinstance(event, Entered) and event.element_id == element_id

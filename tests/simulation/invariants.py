@@ -15,6 +15,7 @@ from chalicelib.engine.state import (
     JobState,
     Record,
     RecordKey,
+    Subscription,
     Timer,
     Variables,
 )
@@ -55,6 +56,7 @@ def check(stage: Stage) -> list[str]:
     wrong += _wrong_completions(ledger, jobs)
     wrong += _wrong_cancels(ledger, found)
     wrong += [w for each in found.values() if each for w in _lost_variables(ledger, each)]
+    wrong += _wrong_entries(stage, found)
     wrong += _early(stage)
     return wrong
 
@@ -87,6 +89,19 @@ def _early(stage: Stage) -> Iterator[str]:
             yield f"instance {key}: timer {element_id} fired before its time"
 
 
+def _wrong_entries(stage: Stage, found: dict[int, Instance | None]) -> Iterator[str]:
+    """Yield who waits for a name and is not found by it, and who is found and waits no more."""
+    held = {
+        each.key
+        for instance in found.values()
+        for each in (_all(instance, Subscription) if instance else ())
+    }
+    page = stage.inner.scan(0, 1)
+    entered = sorted(int(str(i["subscription"])) for i in page.items if "subscription" in i)
+    if entered != sorted(held):
+        yield f"subscriptions {sorted(held)} are entered as {entered}"
+
+
 # --- one instance --------------------------------------------------------------------------------
 
 
@@ -103,6 +118,7 @@ def _wrong_instance(instance: Instance) -> Iterator[str]:
         if job.state in (JobState.ACTIVE, JobState.FAILED)
     )
     yield from (f"ended with {timer}" for timer in _all(instance, Timer))
+    yield from (f"ended with {each}" for each in _all(instance, Subscription))
     yield from (
         f"ended with {incident}"
         for incident in _all(instance, Incident)

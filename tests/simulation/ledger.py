@@ -35,6 +35,9 @@ class Ledger:
     deployed: list[int] = field(default_factory=list)  # acknowledged, by definition key
     may_loop: bool = False  # whether a flow of the model may be taken more than once
     maps_outputs: bool = False  # whether each task of the model maps its token to <task>_done
+    published: set[str] = field(default_factory=set)  # acknowledged, by idempotency key
+    unmet: set[str] = field(default_factory=set)  # told that nobody waits, likewise
+    asked_to_publish: set[str] = field(default_factory=set)
     moved: list[int] = field(default_factory=list)  # acknowledged, by instance key
     asked_to_cancel: set[int] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)

@@ -18,9 +18,10 @@ from chalicelib.delivery import bells, horizon, later
 from chalicelib.delivery.bells import Bell
 from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
+from chalicelib.engine import subscriptions
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.state import Job
-from chalicelib.operations import claims, failures, handing_out, turns
+from chalicelib.operations import buffering, claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
 from chalicelib.ports import (
     Condition,
@@ -92,6 +93,24 @@ def _promised_late(module: ModuleType) -> Iterator[None]:
         replaced(StruckTable, write=write_then_pay, transact=transact_then_pay),
     ):
         yield
+
+
+# --- what is waited for by name ------------------------------------------------------------------
+
+
+def publisher_does_not_look() -> Mutant:
+    """Let a message that waits be found only by who comes later."""
+    return replaced(buffering, publish=lambda *_: [])
+
+
+def subscriber_does_not_look() -> Mutant:
+    """Let a subscription be found only by what is published later."""
+    return replaced(buffering, seek=lambda *_: [])
+
+
+def broadcasts_answered_again() -> Mutant:
+    """Let a broadcast come to what began to wait in answer to it."""
+    return replaced(subscriptions, _is_over=lambda *_: False)
 
 
 # --- messages ------------------------------------------------------------------------------------

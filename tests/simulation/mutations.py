@@ -199,6 +199,21 @@ def ordering_mutations() -> list[Mutation]:
             mutants.records_written_whole,
             ("late-completion",),
         ),
+        Mutation(
+            "looking for who waits, after publishing",
+            mutants.publisher_does_not_look,
+            ("armed-while-published",),
+        ),
+        Mutation(
+            "looking for what was published, after subscribing",
+            mutants.subscriber_does_not_look,
+            ("armed-while-published",),
+        ),
+        Mutation(
+            "a broadcast is over for who waits in answer to it",
+            mutants.broadcasts_answered_again,
+            ("broadcast-beside",),
+        ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),

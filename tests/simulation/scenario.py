@@ -85,6 +85,7 @@ class Scenario:
     expect: Callable[[Stage], Iterable[str]] = lambda _: ()
     under: Callable[[], AbstractContextManager[None]] = nullcontext
     work_ms: int = 200
+    profile: Profile = Profile.ZENBPM
     says: Says = succeeds
 
 
@@ -152,7 +153,7 @@ def _sweep(stage: Stage) -> Callable[[], bool]:
 
 def _set(scenario: Scenario, world: World) -> Stage:
     """Set the stage: copies of what was deployed, under ports that are struck."""
-    template = _template(scenario.diagram, scenario.edits, scenario.under)
+    template = _template(scenario.diagram, scenario.edits, scenario.under, scenario.profile)
     table = template.table.copy()
     watch = Watch(lambda: (world.now() - _EPOCH) // _MS, table.peek, world.complain)
     clock = TrueClock(world)
@@ -230,7 +231,9 @@ class Template:
 
 
 @cache
-def _template(diagram: str | None, edits: tuple[Edit, ...], _under: object) -> Template:
+def _template(
+    diagram: str | None, edits: tuple[Edit, ...], _under: object, profile: Profile
+) -> Template:
     clock = ManualClock()
     table, queues = LightTable(), MemoryQueues(clock)
     if diagram is None:
@@ -240,7 +243,7 @@ def _template(diagram: str | None, edits: tuple[Edit, ...], _under: object) -> T
     for old, new in edits:
         assert old in xml, f"{diagram}: expected {old} to edit"
         xml = xml.replace(old, new)
-    deployed = create_process_definition(ports, xml.encode(), Profile.ZENBPM)
+    deployed = create_process_definition(ports, xml.encode(), profile)
     definition = definitions.get(table, deployed.definitions[0].key)
     assert definition is not None
     return Template(table, tuple(queues.names()), definition)

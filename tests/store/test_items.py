@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from chalicelib.bpmn.model import EventType
 from chalicelib.engine.state import (
+    Completed,
     ElementInstance,
     Failure,
     Incident,
@@ -62,7 +63,10 @@ OBJECTS = st.dictionaries(TEXTS, JSON, max_size=4) | st.just({"large": "x" * 520
 SMALL = st.integers(0, 9)
 IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 MOVES = st.builds(Move, IDS, KEYS | st.just(KEY), st.none() | IDS, SMALL, st.just(0) | KEYS)
-JOINS = st.builds(Join, st.integers(0, 2**70), st.dictionaries(SMALL, st.integers(1, 5)))
+JOINS = st.builds(
+    Join, st.integers(0, 2**70), st.dictionaries(SMALL, st.integers(1, 5)), st.integers(0, 2**70)
+)
+PURGES = st.builds(Purge, KEYS, st.none() | MOVES, st.booleans(), st.just(0) | KEYS)
 
 BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "int": NUMBERS,
@@ -93,6 +97,8 @@ ELEMENTS = st.builds(
     st.lists(KEYS, max_size=2).map(tuple),
     st.none() | KEYS,
     st.lists(KEYS, max_size=2).map(tuple),
+    st.integers(0, 3),
+    st.booleans(),
 )
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "key": KEYS,
@@ -102,7 +108,10 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "joins": st.dictionaries(st.tuples(KEYS | st.just(KEY), TEXTS), JOINS, max_size=3),
     "bodies": st.dictionaries(KEYS, st.builds(Progress, NUMBERS, NUMBERS), max_size=2),
     "agenda": st.lists(MOVES, max_size=3).map(tuple),
-    "purges": st.lists(st.builds(Purge, KEYS, st.none() | MOVES), max_size=2).map(tuple),
+    "completed": st.dictionaries(
+        st.builds(Completed, KEYS | st.just(KEY), IDS, st.just(0) | KEYS), NUMBERS, max_size=2
+    ),
+    "purges": st.lists(PURGES, max_size=2).map(tuple),
 }
 
 

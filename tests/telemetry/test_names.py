@@ -61,7 +61,7 @@ def untold() -> set[str]:
 
 
 def told_spans() -> frozenset[str]:
-    named = frozenset(re.findall(r'Span\(f"([a-z-]+):', source(spans)))
+    named = frozenset(re.findall(r'Span\(f?"([a-z.-]+)[:"]', source(spans)))
     request = spans.span_of_answer(Answered("GET", "/", 200, 0, 0, 0.0))
     return named | {"request"} if request.name == "/" else named
 

@@ -6,6 +6,8 @@ from chalice.app import Chalice
 
 from chalicelib.api.zenbpm import (
     definitions,
+    dmn_decisions,
+    dmn_definitions,
     document,
     errors,
     hand_out,
@@ -21,7 +23,7 @@ from chalicelib.api.zenbpm import (
 
 PARTS = (
     *(definitions, instances, modification, jobs, hand_out, incidents, statistics, subscriptions),
-    *(messages, document),
+    *(messages, dmn_definitions, dmn_decisions, document),
 )
 
 

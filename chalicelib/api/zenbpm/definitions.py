@@ -8,6 +8,7 @@ from chalicelib import logs, wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
+from chalicelib.api.xml_text import as_text
 from chalicelib.api.zenbpm import errors, pages, shapes, uploads
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import definitions
@@ -78,5 +79,5 @@ def get_process_definition(process_definition_key: str) -> Response:
     """getProcessDefinition: 200 with the XML; 400 for keys below 1, 404."""
     key = http.path_key(process_definition_key, "processDefinitionKey", shapes.DEFINITION_KEY)
     definition, xml = definitions.get_process_definition(wiring.ports(), key)
-    found = (definition, uploads.as_text(xml))
+    found = (definition, as_text(xml))
     return http.answer(200, shapes.DEFINITION_DETAIL.write(found))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import bpmn_errors, tokens, variables, waits
+from chalicelib.engine import bpmn_errors, compensation, conditions, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
@@ -29,6 +29,10 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
             bpmn_errors.throw_from_end(draft, node, scope, key)
         case EventType.ESCALATION:
             enter_escalation(draft, node, scope, key)
+        case EventType.COMPENSATION:
+            compensation.enter_throw(draft, node, scope, key)
+        case EventType.CANCEL:
+            compensation.enter_cancel(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 
@@ -53,6 +57,9 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
     if node.element.event_type is EventType.LINK:
         tokens.complete(draft, node, scope, key, variables.inputs_of(draft, node, scope), {})
         return
+    if node.condition is not None:
+        conditions.enter_catch(draft, node, scope, key)
+        return
     if not all(event.timer or event.event_name for event in node.waits):
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
     local = variables.inputs_of(draft, node, scope)
@@ -75,6 +82,8 @@ def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
             _jump(draft, node, scope, key)
         case EventType.ESCALATION:
             enter_escalation(draft, node, scope, key)
+        case EventType.COMPENSATION:
+            compensation.enter_throw(draft, node, scope, key)
         case _:
             activities.enter_task(draft, node, scope, key)
 

@@ -6,13 +6,14 @@ from tests.simulation.scenarios import (
     failing,
     flowing,
     handing_out,
+    meeting,
     operating,
     scheduling,
 )
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating, scheduling)
+    for module in (flowing, handing_out, failing, operating, scheduling, meeting)
     for scenario in module.SCENARIOS
 }
 

@@ -1,0 +1,27 @@
+"""The Priostack dialect: REST `/api/v1` (contracts/priostack.md, contracts/dialects.md)."""
+
+from __future__ import annotations
+
+from chalice.app import Chalice
+
+from chalicelib.api.priostack import (
+    definitions,
+    document,
+    errors,
+    hand_out,
+    incidents,
+    instances,
+    jobs,
+)
+from chalicelib.api.priostack.document import PREFIX
+
+PARTS = (definitions, instances, hand_out, jobs, incidents, document)
+
+
+def register(app: Chalice) -> None:
+    """Register every route of the dialect."""
+    for part in PARTS:
+        app.register_blueprint(part.routes, url_prefix=PREFIX)
+
+
+__all__ = ["PREFIX", "errors", "register"]

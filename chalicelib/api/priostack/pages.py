@@ -1,0 +1,28 @@
+"""Lists: `limit` and `offset` in, `{"items", "total"}` out (contracts/priostack.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chalice.app import Response
+
+from chalicelib.api import http
+from chalicelib.api.priostack.shapes import LIMIT
+from chalicelib.api.schema import Object
+from chalicelib.store.lists import Cut, Listed
+
+FLOOR_HEADER = "Headrace-Total-Count-Is-Floor"  # the list stopped at its bound; there may be more
+
+
+def cut(asked: Mapping[str, Any], *, sort_by: str = "created_at", ascending: bool = False) -> Cut:
+    """Return which part of a list is asked for; most begin with the newest."""
+    size = asked.get("limit", LIMIT)
+    return Cut(first=asked.get("offset", 0), size=size, sort_by=sort_by, ascending=ascending)
+
+
+def answer(shape: Object, shown: Sequence[Any], listed: Listed[Any]) -> Response:
+    """Answer with one page."""
+    headers = {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
+    body = shape.write((shown, listed.total))
+    return http.answer(200, body, headers if listed.is_floor else None)

@@ -1,0 +1,81 @@
+"""What elements of a process mean to each other, told to their nodes when a plan is made.
+
+Links and where they lead, joins and from where tokens come, event subprocesses and what triggers
+them, activities and what undoes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import EventType, Kind, Process
+from chalicelib.engine.reachability import reach_of, throws_of
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
+UNDOING = frozenset((EventType.COMPENSATION, EventType.CANCEL))
+JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
+
+
+def bind_compensation(nodes: Mapping[str, Node]) -> None:
+    """Tell activities what undoes them, and transactions how they are left when cancelled."""
+    for node in nodes.values():
+        element = node.element
+        if element.event_type in UNDOING and element.kind is not Kind.BOUNDARY_EVENT:
+            node.is_body = element.kind is not Kind.START_EVENT
+        elif element.handler is not None and element.attached_to is not None:
+            nodes[element.attached_to].handler = element.handler
+        elif element.event_type is EventType.CANCEL and element.attached_to is not None:
+            nodes[element.attached_to].cancel_event = element.id
+        if element.event_type is EventType.COMPENSATION and element.kind is Kind.START_EVENT:
+            inside = nodes[element.scope].element.scope
+            if inside in nodes:
+                nodes[inside].recovery = element.scope
+    for node in nodes.values():
+        if node.handler or node.recovery:
+            node.is_compensable, node.only = True, None
+
+
+def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
+    """Return the start events of event subprocesses by the scope that these stand in."""
+    triggers: dict[str, tuple[Node, ...]] = {}
+    for node in nodes.values():
+        element = node.element
+        if element.triggered_by_event and element.start is not None:
+            start = nodes[element.start]
+            start.is_waited = start.element.event_type in WAITED
+            triggers[element.scope] = (*triggers.get(element.scope, ()), start)
+    return triggers
+
+
+def bind_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
+    """Tell links where they lead and joins from where tokens come; return these joins."""
+    throws = throws_of(process)
+    judged = [node for node in nodes.values() if node.kind in JUDGED and node.joins]
+    for node in judged:
+        node.reach = reach_of(process, node.element, throws)
+    for node in nodes.values():
+        element = node.element
+        if element.kind is Kind.INTERMEDIATE_CATCH_EVENT and element.event_type is EventType.LINK:
+            for throw in throws.get((element.scope, element.link), ()):
+                nodes[throw].link_target = node.id
+    return frozenset(node.id for node in judged)
+
+
+def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node, ...]]) -> bool:
+    """Tell elements the conditional events on and in them; say whether there are any."""
+    for node in nodes.values():
+        if node.condition is None:
+            continue
+        node.is_watched = True
+        if node.element.attached_to is not None:
+            owner = nodes[node.element.attached_to]
+            owner.boundary_conditions = (*owner.boundary_conditions, node)
+            owner.is_watched = True
+    for id_, starts in triggers.items():
+        if id_ in nodes and any(start.condition is not None for start in starts):
+            nodes[id_].is_watched = True
+    return any(node.condition is not None for node in nodes.values())

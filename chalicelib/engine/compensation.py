@@ -1,0 +1,162 @@
+"""Compensation: what completed activities left to be undone, and how it is undone.
+
+A scope remembers which of its activities that have a handler completed, and how often. When a
+subprocess completes, what is remembered inside becomes its outer scope's, unless the subprocess
+has a handler itself, which then undoes it as a whole, or a compensation event subprocess, which
+undoes it from inside; then it is kept for that.
+
+Whoever throws compensation is a *body*: a scope that the handlers run in, all together, and that
+is looked through for variables. When they are done it goes on. The cancel end event of a
+transaction does the same once all else in the transaction was ended, and leaves by the
+transaction's cancel boundary event.
+
+Source: BPMN 2.0.2 sections 13.5.5 (compensation), 10.3.5 (transaction); contracts/bpmn.md 3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from chalicelib.bpmn.model import EventType
+from chalicelib.engine import tokens, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.state import Completed, ElementInstance, Move, Purge
+from chalicelib.engine.turn import Left
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+class Undo(NamedTuple):
+    """What is to be undone, and how often it was done."""
+
+    done: Completed
+    times: int
+
+
+# --- what is remembered ------------------------------------------------------------------------
+
+
+def note(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Remember that an activity completed which can be undone."""
+    _add(draft, Completed(scope, node.id, 0 if node.handler else key), 1)
+
+
+def leave_scope(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Hand over what is remembered inside of a scope that completes."""
+    if not draft.completed:
+        return
+    if node.handler or node.element.event_type in (EventType.COMPENSATION, EventType.CANCEL):
+        forget(draft, element.key)
+    elif not node.recovery:
+        inside = [done for done in draft.completed if done.scope == element.key]
+        for done in inside:
+            _add(draft, done._replace(scope=element.scope), draft.completed.pop(done))
+
+
+def forget(draft: Draft, scope: int) -> None:
+    """Forget what is remembered in a scope, and for what was kept inside of it."""
+    if not draft.completed:
+        return
+    todo = [scope]
+    while todo:
+        over = todo.pop()
+        for done in [done for done in draft.completed if done.scope == over]:
+            del draft.completed[done]
+            if done.inside:
+                todo.append(done.inside)
+
+
+def _add(draft: Draft, done: Completed, times: int) -> None:
+    draft.completed[done] = draft.completed.get(done, 0) + times
+
+
+# --- undoing -----------------------------------------------------------------------------------
+
+
+def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Undo what the event is about, and go on when that is done."""
+    element = _open(draft, node, scope, key)
+    begin(draft, element, node.element.activity_ref)
+
+
+def enter_cancel(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """End all else in the transaction; then it is undone."""
+    _open(draft, node, scope, key)
+    tokens.start_purge(draft, Purge(scope, spared=key))
+
+
+def begin(draft: Draft, element: ElementInstance, activity: str | None = None) -> None:
+    """Start the handlers of what is remembered in the scope of an element that asks for it."""
+    undone = _take(draft, element.scope, activity)
+    if not undone:
+        finish(draft, draft.node_of(element), element)
+        return
+    moves = []
+    for done, times in undone:
+        node = draft.plan.nodes[done.activity]
+        for _ in range(times):
+            key = 0
+            if not node.handler:
+                key = draft.keys.next()
+                _hand_over(draft, done.inside, key)
+            moves.append(Move(node.handler or node.recovery, element.key, None, key=key))
+    draft.count(element.key, len(moves))
+    draft.agenda.extend(reversed(moves))
+
+
+def finish(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Go on when all is undone: a transaction is left by its cancel boundary event.
+
+    Raises: Stuck.
+    """
+    if node.element.event_type is not EventType.CANCEL:
+        outputs = variables.outputs_of(draft, node, element.scope, {}, {})
+        tokens.hand_on(draft, node, element.scope, element.key, outputs)
+        return
+    tokens.close(draft, element.key)
+    draft.history.append(Left(element.key, None))
+    transaction = draft.live[element.scope]
+    event = draft.plan.nodes[transaction.element_id].cancel_event
+    tokens.interrupt(draft, transaction, Move(event, transaction.scope, None))
+
+
+def _open(draft: Draft, node: Node, scope: int, key: int) -> ElementInstance:
+    element = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
+    draft.open_scope(key, {})
+    return element
+
+
+def _take(draft: Draft, scope: int, activity: str | None) -> list[Undo]:
+    """Take what is remembered in a scope, of an activity and what is inside it if one is named;
+    from inside an event subprocess also what is remembered around it."""
+    scopes = {scope}
+    while scope != draft.key and _is_triggered(draft, scope):
+        scope = draft.live[scope].scope
+        scopes.add(scope)
+    wanted = [
+        done
+        for done in draft.completed
+        if done.scope in scopes and (activity is None or _is_in(draft, done.activity, activity))
+    ]
+    return [Undo(done, draft.completed.pop(done)) for done in wanted]
+
+
+def _is_triggered(draft: Draft, scope: int) -> bool:
+    return draft.plan.nodes[draft.live[scope].element_id].element.triggered_by_event
+
+
+def _is_in(draft: Draft, element_id: str, activity: str) -> bool:
+    """Say whether an element is an activity, or inside of it."""
+    elements = draft.plan.process.elements
+    while element_id in elements:
+        if element_id == activity:
+            return True
+        element_id = elements[element_id].scope
+    return False
+
+
+def _hand_over(draft: Draft, scope: int, key: int) -> None:
+    """Let what was kept of a completed subprocess be what its event subprocess can undo."""
+    for done in [done for done in draft.completed if done.scope == scope]:
+        _add(draft, done._replace(scope=key), draft.completed.pop(done))

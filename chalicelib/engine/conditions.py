@@ -1,0 +1,181 @@
+"""Conditional events: what happens when a condition over variables becomes true.
+
+A condition is evaluated when what it belongs to is entered, and again in each command that changes
+a variable it reads, once before tokens move on and once when they wait, from the outermost scope
+inwards; each event happens once per command at most. What cannot be evaluated is not true.
+
+Source: BPMN 2.0.2 section 10.5.5 (conditional event definition); contracts/bpmn.md 3.1, 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import catching, event_subprocesses, tokens, variables
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.expressions import extract
+from chalicelib.engine.state import ElementInstance, InstanceState, RecordKey, Variables
+from chalicelib.engine.stuck import Stuck
+from chalicelib.engine.turn import Changed
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+
+class Watcher(NamedTuple):
+    """A conditional event that waits: on a live element, or, if it starts an event subprocess, in
+    a scope; `sees` is the scope whose variables it reads."""
+
+    depth: int
+    key: int
+    event: Node
+    sees: int
+
+
+Names = dict[int, dict[str, bool]]  # by scope, the variables that changed, and whether they are new
+
+
+def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Go on if the condition holds, else wait until it does. Raises: Stuck."""
+    assert node.condition is not None
+    local = variables.inputs_of(draft, node, scope)
+    seen = {**variables.visible(draft, scope), **local}
+    value = extract(node.condition.compute, seen, draft.now, f"condition of {node.id}")
+    if value is True:
+        tokens.complete(draft, node, scope, key, local, {})
+    else:
+        draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
+
+
+def entered(draft: Draft, key: int) -> None:
+    """Let the events happen whose condition holds when their element or scope is entered."""
+    element = draft.live.get(key)
+    if element is not None and element.incident is None:
+        for watcher in _on(draft, element, 0):
+            if watcher.event.id != element.element_id and _is_true(draft, watcher):
+                _happen(draft, watcher)
+
+
+def react(draft: Draft) -> bool:
+    """Let the events happen whose condition holds after variables changed; say whether any did."""
+    if draft.state is not InstanceState.ACTIVE:
+        return False
+    changed = _changed(draft)
+    is_new = draft.before is None and not draft.heard
+    draft.heard = len(draft.history)
+    if not changed:
+        return False
+    happened = False
+    for watcher in sorted(_watchers(draft), key=lambda watcher: watcher.depth):
+        is_first = is_new and watcher.key == draft.key
+        if (is_first or _is_about(draft, watcher, changed)) and _is_true(draft, watcher):
+            _happen(draft, watcher)
+            happened = True
+    return happened
+
+
+def _changed(draft: Draft) -> Names:
+    """Return what changed since it was last looked at."""
+    changed: Names = {}
+    for event in draft.history[draft.heard :]:
+        if isinstance(event, Changed):
+            known = _values_before(draft, event.scope)
+            names = changed.setdefault(event.scope, {})
+            names.update({name: name not in known for name in (*event.values, *event.removed)})
+    if draft.before is None and not draft.heard:
+        changed.setdefault(draft.key, {})
+    return changed
+
+
+def _values_before(draft: Draft, scope: int) -> JsonObject:
+    before = draft.before
+    record = None if before is None else before.records.get(RecordKey(Variables, scope))
+    return record.values if isinstance(record, Variables) else {}
+
+
+def _watchers(draft: Draft) -> Iterator[Watcher]:
+    """Yield the conditional events that wait, those of one scope in the order of the model."""
+    for start in draft.plan.triggers.get(draft.plan.process.id, ()):
+        if start.condition is not None:
+            yield Watcher(0, draft.key, start, draft.key)
+    for element in list(draft.live.values()):
+        node = draft.plan.nodes[element.element_id]
+        if node.is_watched and not element.is_listening:
+            yield from _on(draft, element, len(variables.chain(draft, element.scope)))
+
+
+def _on(draft: Draft, element: ElementInstance, depth: int) -> Iterator[Watcher]:
+    """Yield the conditional events on a live element, and inside of it."""
+    node, key = draft.node_of(element), element.key
+    if node.condition is not None and node.kind is Kind.INTERMEDIATE_CATCH_EVENT:
+        if element.incident is None:
+            yield Watcher(depth, key, node, element.scope)
+        return
+    is_scope = tokens.holds_tokens(node)
+    sees = key if is_scope and not draft.rules.sees_snapshot else element.scope
+    for event in node.boundary_conditions:
+        yield Watcher(depth, key, event, sees)
+    if is_scope and not node.is_body:
+        for start in draft.plan.triggers.get(element.element_id, ()):
+            if start.condition is not None:
+                yield Watcher(depth + 1, key, start, key)
+
+
+def _is_about(draft: Draft, watcher: Watcher, changed: Names) -> bool:
+    """Say whether a variable changed that an event's condition reads, in a way it asks for."""
+    condition = watcher.event.condition
+    assert condition is not None
+    for scope in variables.looked_through(draft, watcher.sees):
+        for name, is_new in changed.get(scope, {}).items():
+            if name in condition.names and (condition.creates if is_new else condition.updates):
+                return True
+    return False
+
+
+def _is_true(draft: Draft, watcher: Watcher) -> bool:
+    """Say whether an event can happen still, and its condition holds."""
+    key, event = watcher.key, watcher.event
+    if (key, event.id) in draft.happened or (key != draft.key and key not in draft.live):
+        return False
+    if _is_ending(draft, key) or (event.kind is Kind.START_EVENT and _is_interrupted(draft, key)):
+        return False
+    assert event.condition is not None
+    seen = variables.visible(draft, watcher.sees)
+    try:
+        return extract(event.condition.compute, seen, draft.now, event.id) is True
+    except Stuck:
+        return False
+
+
+def _is_ending(draft: Draft, key: int) -> bool:
+    """Say whether something that is live is about to be ended with a scope around it."""
+    ending = {purge.scope for purge in draft.purges}
+    while key not in ending:
+        if key == draft.key:
+            return False
+        key = draft.live[key].scope
+    return True
+
+
+def _is_interrupted(draft: Draft, scope: int) -> bool:
+    """Say whether an event subprocess interrupted a scope: then no other is triggered in it."""
+    nodes = draft.plan.nodes
+    inside = [e.element_id for e in draft.live.values() if e.scope == scope]
+    inside += [move.element_id for move in draft.agenda if move.scope == scope]
+    return any(
+        nodes[id_].element.triggered_by_event
+        and nodes[nodes[id_].element.start or id_].element.cancel_activity
+        for id_ in inside
+    )
+
+
+def _happen(draft: Draft, watcher: Watcher) -> None:
+    key, event = watcher.key, watcher.event
+    draft.happened.add((key, event.id))
+    if event.kind is Kind.START_EVENT:
+        event_subprocesses.trigger(draft, event, key, {})
+    else:
+        catching.happen(draft, event, draft.live[key], {})

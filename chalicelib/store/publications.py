@@ -1,0 +1,59 @@
+"""Messages that wait for who subscribes to them later, beside those who wait for them.
+
+One is put before its publisher looks who waits, and a subscription is there before it looks what
+was published: whatever their order, one of the two sees the other. DynamoDB removes a message some
+time after it expired; until then whoever reads it looks at the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chalicelib import json_text
+from chalicelib.json_text import JsonObject
+from chalicelib.ports import LIVE, Item, Put, Query, Table, Written
+from chalicelib.store import reading, table
+from chalicelib.store.moments import from_ms, to_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A message that was published, and until when it may be correlated."""
+
+    id: str
+    name: str
+    correlation_key: str
+    variables: JsonObject
+    published_at: datetime
+    expires_at: datetime
+
+
+def put(store: Table, publication: Publication, marks: Sequence[Put], token: str) -> bool:
+    """Let a message wait, and mark that it was published; False if one of the marks is there."""
+    expires_ms = to_ms(publication.expires_at)
+    place = table.publication_key(
+        publication.name,
+        publication.correlation_key,
+        to_ms(publication.published_at),
+        publication.id,
+    )
+    item: Item = {
+        "variables": json_text.dumps(publication.variables),
+        "until": expires_ms,
+        "expires_at": expires_ms // 1000 + 1,
+    }
+    return isinstance(store.transact([Put(place, item), *marks], token), Written)
+
+
+def waiting(store: Table, name: str, key: str, now: datetime) -> Iterator[Publication]:
+    """Yield messages of a name and key that have not expired, the oldest first, consistently."""
+    pk, first = table.message_pk(name, key), table.BUFFERED
+    for item in reading.every(store, Query(LIVE, pk, first=first, last=table.after(first))):
+        published_ms, _, id_ = str(item["sk"]).removeprefix(first).partition("#")
+        until = from_ms(int(str(item["until"])))
+        if until > now:
+            values: Any = json_text.loads(str(item["variables"]))
+            yield Publication(id_, name, key, values, from_ms(int(published_ms)), until)

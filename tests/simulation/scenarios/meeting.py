@@ -1,0 +1,233 @@
+"""Events that wait for a name: messages and signals that come while everything else happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import partial
+
+from chalicelib.engine.state import Incident, InstanceState
+from chalicelib.errors import Rejected
+from chalicelib.operations import broadcasts
+from chalicelib.operations.incidents import Mended, resolve_incident
+from chalicelib.profile import Profile
+from chalicelib.store import instances
+from tests.simulation import expectations
+from tests.simulation.clients import cancel, let_wait, one_start, publish, start
+from tests.simulation.replacing import replaced
+from tests.simulation.scenario import Edit, Scenario
+from tests.simulation.stage import Stage
+from tests.simulation.workers import Habits, hire
+from tests.simulation.world import NoAnswer
+
+INVOICE = "i-1"
+INTERRUPTING = Edit(' cancelActivity="false"', "")
+AS_SIGNAL = (
+    Edit(
+        '<bpmn:message id="paid_message"',
+        '<bpmn:signal id="paid_signal" name="alarm" /><bpmn:message id="paid_message"',
+    ),
+    Edit(
+        '<bpmn:messageEventDefinition messageRef="paid_message" />',
+        '<bpmn:signalEventDefinition signalRef="paid_signal" />',
+    ),
+)
+ROUNDS_MAX = 12  # of a client who makes sure that nobody waits for ever
+SLOW = Habits(lock=timedelta(seconds=60), work_ms=2_000)
+LATE_MS = 400_000  # by then what a death delayed has come back: twice a visibility of 180 s
+HURRY_MS = 216  # from a start to the moment at which its job is usually completed
+
+
+def _workers(stage: Stage, habits: Habits | None = None) -> None:
+    stage.ledger.may_loop = True
+    hire(stage, "worker of charge", "charge", habits or Habits())
+    hire(stage, "worker of thank", "thank")
+
+
+def _publish(stage: Stage, name: str) -> None:
+    publish(stage, "paid", INVOICE, name)
+
+
+def _publish_soon(stage: Stage, name: str, after_ms: int = HURRY_MS) -> Callable[[int], None]:
+    """Return what publishes the message about when the job is completed."""
+
+    def act(_: int) -> None:
+        stage.world.pause(max(0, after_ms + stage.world.plan.jitter_ms()))
+        publish(stage, "paid", INVOICE, name)
+
+    return act
+
+
+def _published_and_completed(stage: Stage) -> None:
+    """A message for the boundary comes at the moment its job is completed."""
+    one_start(stage, _publish_soon(stage, "p-1"), {"invoice": INVOICE})
+    _workers(stage)
+
+
+def _published_twice(stage: Stage) -> None:
+    """Two messages come at the same moment, for one boundary that does not interrupt."""
+
+    def both(_: int) -> None:
+        stage.client("second", lambda: _publish(stage, "p-2"))
+        publish(stage, "paid", INVOICE, "p-1")
+
+    one_start(stage, both, {"invoice": INVOICE})
+    _workers(stage, SLOW)
+
+
+def _published_and_cancelled(stage: Stage) -> None:
+    """A message comes at the moment the instance is cancelled."""
+
+    def both(key: int) -> None:
+        stage.client("publisher", lambda: _publish(stage, "p-1"))
+        cancel(stage, key)
+
+    one_start(stage, both, {"invoice": INVOICE})
+    _workers(stage, SLOW)
+
+
+def _two_arm_one_name(stage: Stage) -> None:
+    """Two instances begin to wait for one message, which only one may at a time."""
+
+    def wait_for_it() -> None:
+        start(stage, {"invoice": INVOICE})
+
+    stage.client("one", wait_for_it)
+    stage.client("two", wait_for_it)
+    stage.client("publisher", lambda: _let_go(stage, lambda n: _resolve_and_publish(stage, n)))
+
+
+def _resolve_and_publish(stage: Stage, number: int) -> None:
+    for key in sorted(stage.watch.open_roots):
+        instance = instances.load(stage.inner, key, None)
+        for record in instance.records.values() if instance else ():
+            if isinstance(record, Incident) and record.resolved_at is None:
+                resolve = partial(resolve_incident, stage.ports, record.key, Mended())
+                try:
+                    stage.world.request("resolve", resolve)
+                except (Rejected, NoAnswer):
+                    continue
+    publish(stage, "paid", INVOICE, f"p-{number}")
+
+
+def _let_go(stage: Stage, again: Callable[[int], object]) -> None:
+    """Do something again and again until no instance is open."""
+    for number in range(ROUNDS_MAX):
+        stage.world.pause(1_000 if number < ROUNDS_MAX // 2 else LATE_MS)
+        others = stage.clients > 1 or stage.world.echoes
+        if number and not stage.watch.open_roots and not others:
+            return
+        again(number)
+
+
+def _broadcast(stage: Stage) -> None:
+    """A signal is thrown while two wait: it reaches both, whoever dies, and nobody twice."""
+    waiting: list[int] = []
+
+    def wait_for_it() -> None:
+        key = start(stage, {})
+        if key is not None:
+            waiting.append(key)
+
+    def raise_alarm() -> None:
+        for _ in range(ROUNDS_MAX):
+            before = list(waiting)
+            if start(stage, {"throws": "red"}) is not None:
+                break
+        stage.world.pause(LATE_MS)
+        for key in before:
+            instance = instances.load(stage.inner, key, None)
+            if instance is None or instance.root.state is not InstanceState.COMPLETED:
+                stage.world.complain(f"instance {key} waited for the alarm and was not reached")
+        _let_go(stage, lambda _: start(stage, {"throws": "red"}))
+
+    stage.client("one", wait_for_it)
+    stage.client("two", wait_for_it, after_ms=20)
+    stage.client("alarm", raise_alarm, after_ms=600)
+
+
+def _broadcast_beside(stage: Stage) -> None:
+    """A signal is thrown while a task waits with one beside it, which goes on waiting for more."""
+    stage.ledger.may_loop = True
+
+    def raise_alarm(_: int) -> None:
+        start(stage, {"throws": "red"})
+
+    one_start(stage, raise_alarm)
+    hire(stage, "worker of charge", "charge", Habits(lock=timedelta(seconds=900), work_ms=300_000))
+    hire(stage, "worker of thank", "thank")
+
+
+def _small_pages() -> AbstractContextManager[None]:
+    return replaced(broadcasts, PAGE_MAX=1)
+
+
+def _thrown(stage: Stage) -> None:
+    """A message that an instance throws comes once to one who waits, and goes on waiting."""
+
+    def tell(_: int) -> None:
+        start(stage, {"throws": True, "invoice": INVOICE})
+
+    one_start(stage, tell, {"invoice": INVOICE})
+    _workers(stage, Habits(lock=timedelta(seconds=900), work_ms=300_000))
+
+
+def _armed_while_published(stage: Stage) -> None:
+    """An instance begins to wait at the moment its message is published: each looks for the other.
+
+    Another message may be needed for one whose start is not known of; nobody waits for ever.
+    """
+
+    def again() -> None:
+        let_wait(stage, "paid", INVOICE, "p-0")
+        if stage.ledger.published:
+            stage.world.pause(LATE_MS)
+            if len(stage.watch.open_roots) >= max(1, len(stage.watch.roots)):
+                stage.world.complain("nobody was met by the message that waits")
+        _let_go(stage, lambda n: let_wait(stage, "paid", INVOICE, f"p-{n + 1}"))
+
+    stage.client("waiting", lambda: _start_one(stage))
+    stage.client("publisher", again, after_ms=1)
+
+
+def _start_one(stage: Stage) -> None:
+    while start(stage, {"invoice": INVOICE}) is None:
+        continue
+
+
+SCENARIOS = (
+    Scenario(
+        "armed-while-published",
+        "message_catch.bpmn",
+        _armed_while_published,
+        profile=Profile.PRIOSTACK,
+    ),
+    Scenario(
+        "published-and-completed",
+        "message_boundary.bpmn",
+        _published_and_completed,
+        (INTERRUPTING,),
+        expect=expectations.met_once,
+    ),
+    Scenario(
+        "published-twice", "message_boundary.bpmn", _published_twice, expect=expectations.met_once
+    ),
+    Scenario(
+        "published-and-cancelled",
+        "message_boundary.bpmn",
+        _published_and_cancelled,
+        expect=expectations.met_once,
+    ),
+    Scenario("two-arm-one-name", "message_catch.bpmn", _two_arm_one_name),
+    Scenario("broadcast", "signal.bpmn", _broadcast, under=_small_pages),
+    Scenario(
+        "broadcast-beside",
+        "message_throw.bpmn",
+        _broadcast_beside,
+        AS_SIGNAL,
+        expect=expectations.thrown_once,
+        under=_small_pages,
+    ),
+    Scenario("thrown-message", "message_throw.bpmn", _thrown, expect=expectations.thrown_once),
+)
