@@ -14,7 +14,7 @@ from chalicelib.dmn.place import Place, Step
 from chalicelib.dmn.run import EvaluatedInput, EvaluatedOutput, MatchedRule, Run
 from chalicelib.dmn.steps import text_step, typed
 from chalicelib.dmn.table_index import Index, build_index
-from chalicelib.feel import Expression, Value
+from chalicelib.feel import Expression, Profile, Value, kind_of
 from chalicelib.feel.types import FeelType
 
 INPUT = "?"
@@ -44,6 +44,7 @@ class _Table(NamedTuple):
     columns: tuple[_Column, ...]
     rows: tuple[_Row, ...]
     clauses: tuple[model.OutputClause, ...]
+    allowed: tuple[Expression | None, ...]
     defaults: tuple[Step, ...]
     policy: Policy
     lookup: Index | None
@@ -59,6 +60,7 @@ def build_table(node: model.DecisionTable, place: Place) -> Step:
         columns,
         rows,
         node.outputs,
+        tuple(_allowed(clause, place.at(clause.id)) for clause in node.outputs),
         _defaults(node, place),
         hit_policies.build_policy(node, place),
         build_index([row.tests for row in rows], len(columns)),
@@ -87,6 +89,13 @@ def _row(
     return _Row(rule, tuple(tests), outputs)
 
 
+def _allowed(clause: model.OutputClause, place: Place) -> Expression | None:
+    """Compile the tests of an output's values, which Camunda reads as their order only."""
+    if clause.allowed is None or place.unit.profile is Profile.ZEEBE:
+        return None
+    return place.unary_tests(clause.allowed)
+
+
 def _defaults(node: model.DecisionTable, place: Place) -> tuple[Step, ...]:
     if all(clause.default is None for clause in node.outputs):
         return ()
@@ -110,6 +119,9 @@ def _evaluate(table: _Table, run: Run, variables: dict[str, Value]) -> Value:
             run.note(tuple(inputs), ())
             return None
     hits = _hits(table, run, variables, scopes)
+    if not all(_are_allowed(table, run, hit) for hit in hits):
+        run.note(tuple(inputs), tuple(_matched(table, hit) for hit in hits))
+        return None
     value, taken = table.policy.take(run, hits) if hits else (_default(table, run, variables), [])
     run.note(tuple(inputs), tuple(_matched(table, hit) for hit in taken))
     return value
@@ -135,6 +147,17 @@ def _hits(
         if run.warnings:
             run.locate(rule.id)
     return hits
+
+
+def _are_allowed(table: _Table, run: Run, hit: Hit) -> bool:
+    """Tell whether the outputs of a rule are among those that the table allows."""
+    for value, tests, clause in zip(hit.outputs, table.allowed, table.clauses, strict=False):
+        if value is None or tests is None or tests.within(run, {INPUT: value}) is True:
+            continue
+        message = f"expected an output that is one of {clause.allowed}, found {kind_of(value)}"
+        run.tell(table.rows[hit.row].rule.id, message)
+        return False
+    return True
 
 
 def _default(table: _Table, run: Run, variables: dict[str, Value]) -> Value:

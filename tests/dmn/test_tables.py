@@ -147,6 +147,17 @@ def test_an_input_that_is_not_allowed_makes_null() -> None:
     assert (None, "i") == (found.value, found.warnings[0].element)
 
 
+def test_an_output_that_is_not_allowed_makes_null() -> None:
+    body = table(["n"], [output(values='"a","b"')], [("1", '"a"'), ("2", '"c"'), ("3", "null")])
+    inner = given("n") + decision("d", body, inputs=["n"])
+
+    assert "a" == decided(inner, "d", n=1)
+    found = result(inner, "d", n=2)
+    assert (None, "r2") == (found.value, found.warnings[0].element)
+    assert ["r2"] == [rule.id for rule in found.audit[0].rules]
+    assert () == result(inner, "d", n=3).warnings
+
+
 def test_the_audit_says_which_rules_decided() -> None:
     (made,) = result(model_of("FIRST"), "d", n=25).audit
 
