@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind, Process
+from chalicelib.engine import conditions
 from chalicelib.engine.reachability import reach_of, throws_of
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Node
+    from chalicelib.engine.draft import Draft
+    from chalicelib.engine.plans import Behaviour, Node
 
 WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 UNDOING = frozenset((EventType.COMPENSATION, EventType.CANCEL))
@@ -78,4 +80,18 @@ def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node
     for id_, starts in triggers.items():
         if id_ in nodes and any(start.condition is not None for start in starts):
             nodes[id_].is_watched = True
+    for node in [node for node in nodes.values() if node.is_watched]:
+        for each in (node, node.inner):
+            if each is not None:
+                each.enter = _watched(each.enter)
     return any(node.condition is not None for node in nodes.values())
+
+
+def _watched(enter: Behaviour) -> Behaviour:
+    """Let the conditions on and in an element be looked at when it is entered."""
+
+    def enter_watched(draft: Draft, node: Node, scope: int, key: int) -> None:
+        enter(draft, node, scope, key)
+        conditions.entered(draft, key)
+
+    return enter_watched
