@@ -236,6 +236,8 @@ def _job_to(job: JobDefinition) -> _Json:
         retryBackoff=_optional_to(job.retry_backoff),
         headers=dict(job.headers) or None,
         assignee=_optional_to(job.assignee),
+        candidate_groups=_optional_to(job.candidate_groups),
+        managed=job.managed or None,
     )
 
 
@@ -246,6 +248,8 @@ def _job_from(row: _Json) -> JobDefinition:
         retry_backoff=_optional_from(row.get("retryBackoff")),
         headers=row.get("headers", {}),
         assignee=_optional_from(row.get("assignee")),
+        candidate_groups=_optional_from(row.get("candidate_groups")),
+        managed=row.get("managed", False),
     )
 
 

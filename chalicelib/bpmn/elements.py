@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
@@ -47,6 +47,7 @@ ACTIVITIES = JOB_TASKS | {
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
 GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
 INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
+USER_TASK = "user-task"  # the type of those that people claim; no worker asks for it
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
 
@@ -72,8 +73,6 @@ class Links:
 
 def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     """Return what of an element cannot be run, in the words of the model; None if all can."""
-    if kind is Kind.USER_TASK and reading.user_task_type is None:
-        return "userTask without a job (an engine-managed one)"
     if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
         return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
@@ -165,7 +164,7 @@ def _work(
     if kind in JOB_TASKS:
         return job_of(node, extensions, reading), None
     if kind is Kind.USER_TASK:
-        return job_of(node, extensions, reading, reading.user_task_type), None
+        return _user_task(node, extensions, reading), None
     if kind is not Kind.SCRIPT_TASK:
         return None, None
     has_job, script = "taskDefinition" in extensions, extensions.get("script")
@@ -175,6 +174,13 @@ def _work(
     if script is not None:
         return None, script_of(node, script)
     return job_of(node, extensions, reading), None
+
+
+def _user_task(node: Node, extensions: Extensions, reading: Reading) -> JobDefinition:
+    """Return the job that a user task is, or what people claim where it is none."""
+    if reading.user_task_type is not None:
+        return job_of(node, extensions, reading, reading.user_task_type)
+    return replace(job_of(node, extensions, reading, USER_TASK), managed=True)
 
 
 def _activation(node: Node) -> Value | None:

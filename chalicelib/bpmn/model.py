@@ -82,13 +82,18 @@ class IoMapping:
 
 @dataclass(frozen=True, slots=True)
 class JobDefinition:
-    """`taskDefinition` and `taskHeaders`: what makes a job of an element."""
+    """`taskDefinition` and `taskHeaders`: what makes a job of an element.
+
+    Shapes: one that is `managed` is a user task that no worker gets: people claim it.
+    """
 
     type: Value
     retries: Value | None = None
     retry_backoff: Value | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     assignee: Value | None = None
+    candidate_groups: Value | None = None
+    managed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class JobPlan:
     retries: Compute | None
     retry_backoff: Compute | None
     assignee: Compute | None
+    candidate_groups: Compute | None
+    is_managed: bool
     headers: Mapping[str, str]
 
 
@@ -374,6 +376,8 @@ def _job(job: JobDefinition) -> JobPlan:
         None if job.retries is None else compile_value(job.retries),
         None if job.retry_backoff is None else compile_policy(job.retry_backoff),
         None if job.assignee is None else compile_value(job.assignee),
+        None if job.candidate_groups is None else compile_value(job.candidate_groups),
+        job.managed,
         job.headers,
     )
 

@@ -28,7 +28,7 @@ from chalicelib.engine.facts import Census
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
-from chalicelib.engine.state import Instance, InstanceState, Job, JobState, Root, Timer
+from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
 from chalicelib.operations import run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.ports import Attribute, Item, Message, Ports
@@ -111,7 +111,7 @@ class Sweeper:
     def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
         job = items.to_hot_job(item)
         at = bells.let_out_at(job, now)
-        if job.state is not JobState.ACTIVE or at is None:
+        if job.state is not JobState.ACTIVE or at is None or job.kind == USER_TASK:
             return
         self.jobs += at <= now
         rung_for = job.ring_at or job.created_at
