@@ -56,7 +56,8 @@ def create_dmn_resource_definition(
     try:
         model = dmn_definitions.compiled(ports.table, xml, profile)
     except dmn.DmnError as error:
-        raise Rejected(Reason.INVALID_ARGUMENT, str(error)) from error
+        details = {"is_malformed": True} if isinstance(error, dmn.DmnNotXml) else None
+        raise Rejected(Reason.INVALID_ARGUMENT, str(error), details) from error
     own = model.definitions[0]
     decisions = tuple(n.id for n in own.nodes if isinstance(n, Decision | DecisionService))
     info = DmnDefinitionInfo(
