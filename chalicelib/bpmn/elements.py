@@ -99,7 +99,7 @@ def compile_element(
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
-    return Element(
+    element = Element(
         id=id_,
         kind=kind,
         scope=scope,
@@ -132,6 +132,27 @@ def compile_element(
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
     )
+    return _with_parts(element, node, event) if event.parts else element
+
+
+def _with_parts(element: Element, node: Node, event: Event) -> Element:
+    """Return an event of several definitions, with itself about each one of them."""
+    parts = tuple(
+        Element(
+            id=element.id,
+            kind=element.kind,
+            scope=element.scope,
+            event_type=part.type,
+            timer=part.timer,
+            event_name=part.name,
+            escalation_code=part.escalation_code,
+            cancel_activity=element.cancel_activity,
+        )
+        for part in event.parts
+    )
+    waits = element.kind not in THROWING
+    is_parallel = waits and boolean(node, "parallelMultiple") is True
+    return replace(element, parts=parts, is_parallel=is_parallel)
 
 
 def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:

@@ -6,7 +6,7 @@ them, activities and what undoes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind, Process
@@ -41,6 +41,12 @@ def bind_compensation(nodes: Mapping[str, Node]) -> None:
             node.is_compensable, node.only = True, None
 
 
+def waits_of(events: Iterable[Node]) -> tuple[Node, ...]:
+    """Return what is waited for by a record, each definition of an event alone."""
+    alone = (part for event in events for part in event.parts or (event,))
+    return tuple(part for part in alone if part.element.event_type in WAITED)
+
+
 def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
     """Return the start events of event subprocesses by the scope that these stand in."""
     triggers: dict[str, tuple[Node, ...]] = {}
@@ -48,7 +54,7 @@ def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
         element = node.element
         if element.triggered_by_event and element.start is not None:
             start = nodes[element.start]
-            start.is_waited = start.element.event_type in WAITED
+            start.is_waited = bool(waits_of((start,)))
             triggers[element.scope] = (*triggers.get(element.scope, ()), start)
     return triggers
 
