@@ -18,7 +18,9 @@ from chalicelib.xml_tree import Node
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
-    Kind.START_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.SIGNAL}),
+    Kind.START_EVENT: frozenset(
+        {EventType.NONE, EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL}
+    ),
     Kind.END_EVENT: frozenset(
         {
             *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.ESCALATION),
@@ -270,6 +272,12 @@ def _timer(node: Node, definition: Node) -> TimerDefinition:
         raise refusal(node, f"{name} of timerEventDefinition: expected a value, found nothing")
     value = value_of(text, node, f"{name} of timerEventDefinition")
     kind, parse = TIMER_KINDS[name]
+    if kind == "duration" and node.name == Kind.START_EVENT and not is_trigger(node):
+        raise refusal(
+            node,
+            "expected timeDate or timeCycle where a timer starts the process, found timeDuration: "
+            "there is nothing that it could count from",
+        )
     if not value.is_feel:
         try:
             parse(value.text)

@@ -258,6 +258,15 @@ class Process:
     start: str | None = None
     version_tag: str | None = None
 
+    def timer_starts(self) -> list[Element]:
+        """Return the timer start events of the process itself."""
+        return [
+            element
+            for element in self.elements.values()
+            if element.kind is Kind.START_EVENT
+            if element.event_type is EventType.TIMER and element.scope == self.id
+        ]
+
     def started_by(self, event_type: EventType) -> Mapping[str, str]:
         """Return the messages or signals that start an instance, by name, and each element that
         they start it at."""

@@ -25,7 +25,7 @@ class Asked:
     Shapes: `until` is when the lock shall end; `token` is the delivery the client names, None if
         it names none; `rings` says that the write makes the next bell the live one; `version` is
         that of a record as read which is of no instance, None if there was none; `holder` is the
-        subscription of ours that stands there, None if nobody's may.
+        subscription of ours that stands there, None if nobody's may, or the latest definition.
     """
 
     now: datetime | None = None
@@ -126,6 +126,14 @@ def _held_as_read(_: Root | Record | None, asked: Asked) -> Test:
     return Absent("pk") if asked.holder is None else Equals("subscription", asked.holder)
 
 
+def _definition_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Equals("definition_key", asked.holder)
+
+
+def _firings_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Equals("firings", asked.version)
+
+
 def _now(asked: Asked) -> int:
     return _moment(asked.now)
 
@@ -182,5 +190,9 @@ GUARDS: dict[Guard, Rule] = {
     Guard.START_MARK: (Clause("absent or expired", _expired),),
     Guard.REQUEST: (_VERSION,),
     Guard.NAME: (Clause("held as read", _held_as_read),),
+    Guard.START_TIMER: (
+        Clause("definition as read", _definition_as_read),
+        Clause("firings as read", _firings_as_read),
+    ),
     Guard.CLIENT_CAP: (_VERSION,),
 }
