@@ -105,6 +105,8 @@ def _element_to(element: Element) -> _Json:
         handler=element.handler,
         activityRef=element.activity_ref,
         condition=None if element.condition is None else _condition_to(element.condition),
+        parts=[_element_to(part) for part in element.parts] or None,
+        isParallel=element.is_parallel or None,
         loop=None if element.loop is None else _loop_to(element.loop),
         many=None if element.many is None else _many_to(element.many),
         link=element.link,
@@ -143,6 +145,8 @@ def _element_from(row: _Json) -> Element:
         handler=row.get("handler"),
         activity_ref=row.get("activityRef"),
         condition=_condition_from(row["condition"]) if "condition" in row else None,
+        parts=tuple(map(_element_from, row.get("parts", ()))),
+        is_parallel=row.get("isParallel", False),
         loop=_loop_from(row["loop"]) if "loop" in row else None,
         many=_many_from(row["many"]) if "many" in row else None,
         link=row.get("link"),
@@ -236,6 +240,8 @@ def _job_to(job: JobDefinition) -> _Json:
         retryBackoff=_optional_to(job.retry_backoff),
         headers=dict(job.headers) or None,
         assignee=_optional_to(job.assignee),
+        candidate_groups=_optional_to(job.candidate_groups),
+        managed=job.managed or None,
     )
 
 
@@ -246,6 +252,8 @@ def _job_from(row: _Json) -> JobDefinition:
         retry_backoff=_optional_from(row.get("retryBackoff")),
         headers=row.get("headers", {}),
         assignee=_optional_from(row.get("assignee")),
+        candidate_groups=_optional_from(row.get("candidate_groups")),
+        managed=row.get("managed", False),
     )
 
 

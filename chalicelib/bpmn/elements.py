@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
@@ -47,6 +47,7 @@ ACTIVITIES = JOB_TASKS | {
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
 GATEWAYS = CHOOSING | {Kind.PARALLEL_GATEWAY, Kind.EVENT_BASED_GATEWAY}
 INSTANTIATING = frozenset({Kind.RECEIVE_TASK, Kind.EVENT_BASED_GATEWAY})
+USER_TASK = "user-task"  # the type of those that people claim; no worker asks for it
 WITH_DEFAULT = ACTIVITIES | CHOOSING
 
 
@@ -72,8 +73,6 @@ class Links:
 
 def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
     """Return what of an element cannot be run, in the words of the model; None if all can."""
-    if kind is Kind.USER_TASK and reading.user_task_type is None:
-        return "userTask without a job (an engine-managed one)"
     if kind is Kind.RECEIVE_TASK and node.get("messageRef") is None:
         return "receiveTask without a messageRef"
     return unsupported_event(node, kind, has_job="taskDefinition" in extensions_of(node))
@@ -100,7 +99,7 @@ def compile_element(
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
     is_mapped = kind not in GATEWAYS
-    return Element(
+    element = Element(
         id=id_,
         kind=kind,
         scope=scope,
@@ -133,6 +132,27 @@ def compile_element(
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
     )
+    return _with_parts(element, node, event) if event.parts else element
+
+
+def _with_parts(element: Element, node: Node, event: Event) -> Element:
+    """Return an event of several definitions, with itself about each one of them."""
+    parts = tuple(
+        Element(
+            id=element.id,
+            kind=element.kind,
+            scope=element.scope,
+            event_type=part.type,
+            timer=part.timer,
+            event_name=part.name,
+            escalation_code=part.escalation_code,
+            cancel_activity=element.cancel_activity,
+        )
+        for part in event.parts
+    )
+    waits = element.kind not in THROWING
+    is_parallel = waits and boolean(node, "parallelMultiple") is True
+    return replace(element, parts=parts, is_parallel=is_parallel)
 
 
 def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
@@ -165,7 +185,7 @@ def _work(
     if kind in JOB_TASKS:
         return job_of(node, extensions, reading), None
     if kind is Kind.USER_TASK:
-        return job_of(node, extensions, reading, reading.user_task_type), None
+        return _user_task(node, extensions, reading), None
     if kind is not Kind.SCRIPT_TASK:
         return None, None
     has_job, script = "taskDefinition" in extensions, extensions.get("script")
@@ -175,6 +195,13 @@ def _work(
     if script is not None:
         return None, script_of(node, script)
     return job_of(node, extensions, reading), None
+
+
+def _user_task(node: Node, extensions: Extensions, reading: Reading) -> JobDefinition:
+    """Return the job that a user task is, or what people claim where it is none."""
+    if reading.user_task_type is not None:
+        return job_of(node, extensions, reading, reading.user_task_type)
+    return replace(job_of(node, extensions, reading, USER_TASK), managed=True)
 
 
 def _activation(node: Node) -> Value | None:

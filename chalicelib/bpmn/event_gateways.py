@@ -44,10 +44,10 @@ def _check_target(
             "expected a catch event or a receive task behind an event-based gateway, "
             f"found {described(node)}",
         )
-    if target.event_type is EventType.CONDITIONAL:
-        raise unsupported(
-            found.elements[target.id].node, "conditionalEventDefinition behind an eventBasedGateway"
-        )
+    if target.event_type is EventType.CONDITIONAL or target.is_parallel:
+        what = "parallelMultiple event" if target.is_parallel else "conditionalEventDefinition"
+        node = found.elements[target.id].node
+        raise unsupported(node, f"{what} behind an eventBasedGateway")
     if len(target.incoming) > 1:
         raise refusal(
             gateway, f"expected no other flow into {shown(target.id)}, found {len(target.incoming)}"

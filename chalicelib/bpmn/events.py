@@ -18,7 +18,9 @@ from chalicelib.xml_tree import Node
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
-    Kind.START_EVENT: frozenset({EventType.NONE, EventType.MESSAGE, EventType.SIGNAL}),
+    Kind.START_EVENT: frozenset(
+        {EventType.NONE, EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL}
+    ),
     Kind.END_EVENT: frozenset(
         {
             *(EventType.NONE, EventType.TERMINATE, EventType.ERROR, EventType.ESCALATION),
@@ -70,6 +72,16 @@ REFERENCES: Mapping[EventType, str] = {
     EventType.MESSAGE: "messageRef",
     EventType.SIGNAL: "signalRef",
 }
+# What may stand together in one event.
+_WAITED = frozenset({EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL})
+_THROWN = frozenset({EventType.MESSAGE, EventType.SIGNAL, EventType.ESCALATION})
+MULTIPLE: Mapping[Kind, frozenset[EventType]] = {
+    Kind.INTERMEDIATE_CATCH_EVENT: _WAITED,
+    Kind.BOUNDARY_EVENT: _WAITED,
+    Kind.START_EVENT: _WAITED,  # of an event subprocess
+    Kind.INTERMEDIATE_THROW_EVENT: _THROWN,
+    Kind.END_EVENT: _THROWN,
+}
 WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT})
 THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
@@ -92,6 +104,7 @@ class Event(NamedTuple):
     activity_ref: str | None = None
     condition: ConditionDefinition | None = None
     name: EventName | None = None
+    parts: tuple[Event, ...] = ()
 
 
 def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
@@ -103,7 +116,7 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     if kind not in EVENT_TYPES or not definitions:
         return None
     if len(definitions) > 1:
-        return f"{' and '.join(d.name for d in definitions)} in one {node.name}"
+        return None if is_multiple(node, kind) else _together(node)
     type_ = DEFINITIONS.get(definitions[0].name)
     goes_ahead = boolean(definitions[0], "waitForCompletion") is False
     if goes_ahead or type_ not in types_of(node, kind):
@@ -117,6 +130,32 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
             return None
         reference = f"{reference} or a taskDefinition"
     return f"{definitions[0].name} in {node.name} without a {reference}"
+
+
+def is_multiple(node: Node, kind: Kind) -> bool:
+    """Say whether an event has several definitions that can be waited for, or thrown, together."""
+    definitions = _definitions(node)
+    may_be = MULTIPLE.get(kind, frozenset())
+    if kind is Kind.START_EVENT and not is_trigger(node):
+        may_be = frozenset()
+    if boolean(node, "parallelMultiple") and _goes_beside(node):
+        may_be = frozenset()
+    types = [DEFINITIONS.get(definition.name) for definition in definitions]
+    named = all(
+        definition.get(reference) is not None
+        for definition, type_ in zip(definitions, types, strict=True)
+        if type_ is not None and (reference := REFERENCES.get(type_)) is not None
+    )
+    return len(definitions) > 1 and named and all(type_ in may_be for type_ in types)
+
+
+def _goes_beside(node: Node) -> bool:
+    return boolean(node, "cancelActivity") is False or boolean(node, "isInterrupting") is False
+
+
+def _together(node: Node) -> str:
+    how = "parallelMultiple " if boolean(node, "parallelMultiple") else ""
+    return f"{how}{' and '.join(d.name for d in _definitions(node))} in one {node.name}"
 
 
 def is_plain(node: Node) -> bool:
@@ -149,6 +188,9 @@ def event_of(node: Node, kind: Kind, known: Definitions) -> Event:
             expected = sorted(name for name, t in DEFINITIONS.items() if t in EVENT_TYPES[kind])
             raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
         return Event()
+    if len(definitions) > 1:
+        parts = tuple(_about(node, kind, definition, known) for definition in definitions)
+        return Event(EventType.MULTIPLE, parts=parts)
     return _about(node, kind, definitions[0], known)
 
 
@@ -230,6 +272,12 @@ def _timer(node: Node, definition: Node) -> TimerDefinition:
         raise refusal(node, f"{name} of timerEventDefinition: expected a value, found nothing")
     value = value_of(text, node, f"{name} of timerEventDefinition")
     kind, parse = TIMER_KINDS[name]
+    if kind == "duration" and node.name == Kind.START_EVENT and not is_trigger(node):
+        raise refusal(
+            node,
+            "expected timeDate or timeCycle where a timer starts the process, found timeDuration: "
+            "there is nothing that it could count from",
+        )
     if not value.is_feel:
         try:
             parse(value.text)

@@ -55,6 +55,7 @@ def job_of(
         retry_backoff=_retry_backoff(node, definition),
         headers=_headers(extensions.get("taskHeaders")),
         assignee=_optional(node, assignment, "assignee"),
+        candidate_groups=_optional(node, assignment, "candidateGroups"),
     )
 
 

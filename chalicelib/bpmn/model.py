@@ -54,6 +54,7 @@ class EventType(StrEnum):
     ERROR = "error"
     ESCALATION = "escalation"
     CONDITIONAL = "conditional"
+    MULTIPLE = "multiple"  # several of these in one event
     COMPENSATION = "compensation"
     CANCEL = "cancel"
     LINK = "link"  # a jump within one scope, from a throw event to the catch event of its name
@@ -82,13 +83,18 @@ class IoMapping:
 
 @dataclass(frozen=True, slots=True)
 class JobDefinition:
-    """`taskDefinition` and `taskHeaders`: what makes a job of an element."""
+    """`taskDefinition` and `taskHeaders`: what makes a job of an element.
+
+    Shapes: one that is `managed` is a user task that no worker gets: people claim it.
+    """
 
     type: Value
     retries: Value | None = None
     retry_backoff: Value | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     assignee: Value | None = None
+    candidate_groups: Value | None = None
+    managed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +192,11 @@ class Element:
         attached to it; `start` the id of a subprocess's start event, which for one that is
         `triggered_by_event` says by what; `cancel_activity` what such a start event says too;
         `link` the name that a link event jumps to or is reached by; `activation` the condition of
-        a complex gateway; `handler` the activity that a compensation boundary event leads to, and
-        `activity_ref` the one that is to be compensated alone; one that `instantiates` is a
-        receive task or gateway without incoming flows that starts an instance.
+        a complex gateway; `handler` the activity that a compensation boundary event leads to;
+        an event of several definitions has `parts`, itself with one each, and `is_parallel` if it
+        waits for them all; `activity_ref` is the activity that is to be compensated alone; one
+        that `instantiates` is a receive task or gateway without incoming flow at which instances
+        start.
     """
 
     id: str
@@ -214,6 +222,8 @@ class Element:
     escalation_code: str | None = None  # of an escalation event; None or "" catches all
     triggered_by_event: bool = False
     condition: ConditionDefinition | None = None
+    parts: tuple[Element, ...] = ()
+    is_parallel: bool = False
     loop: Loop | None = None
     is_for_compensation: bool = False
     handler: str | None = None
@@ -247,6 +257,15 @@ class Process:
     flows: Mapping[str, SequenceFlow]
     start: str | None = None
     version_tag: str | None = None
+
+    def timer_starts(self) -> list[Element]:
+        """Return the timer start events of the process itself."""
+        return [
+            element
+            for element in self.elements.values()
+            if element.kind is Kind.START_EVENT
+            if element.event_type is EventType.TIMER and element.scope == self.id
+        ]
 
     def started_by(self, event_type: EventType) -> Mapping[str, str]:
         """Return the messages or signals that start an instance, by name, and each element that

@@ -2,6 +2,7 @@
 
 A cycle counts on a *grid*: its anchor and every whole number of intervals after it. A firing that
 comes late does not shift the grid, and those that were missed meanwhile do not come after it.
+A cycle may be a cron expression as well: the moments that it names are its grid.
 Moments are aware, in UTC; calendar arithmetic is done in UTC; what is due is due at a whole second.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
+from chalicelib.bpmn.crons import Cron, is_cron, parse_cron
 from chalicelib.bpmn.durations import (
     TEXT_MAX,
     Duration,
@@ -70,7 +72,10 @@ def first_firing(kind: str, text: str, now: datetime) -> Firing | None:
             due = duration.after(now) if duration.is_positive else now
             return Firing(whole_second(due), 0, now)
         case _:
-            return _first_of_cycle(parse_cycle(text), now)
+            cycle = parse_cycle(text)
+            if isinstance(cycle, Cron):
+                return _next_of_cron(cycle, now, now)
+            return _first_of_cycle(cycle, now)
 
 
 def next_firing(text: str, fired: Firing, now: datetime) -> Firing | None:
@@ -82,6 +87,8 @@ def next_firing(text: str, fired: Firing, now: datetime) -> Firing | None:
     cycle = parse_cycle(text)
     if fired.remaining == 0:
         return None
+    if isinstance(cycle, Cron):
+        return _next_of_cron(cycle, max(fired.due, now), fired.anchor)
     due = _on_grid(cycle.interval, fired.anchor, 1, max(fired.due, now) + timedelta.resolution)
     if due is None or (cycle.end is not None and due > cycle.end):
         return None
@@ -112,18 +119,22 @@ def parse_date(text: str) -> datetime:
         raise InvalidTime(f'"{text}" is no date in UTC: {error}') from error
 
 
-def parse_cycle(text: str) -> Cycle:
-    """Read `R[n]/duration`, `R[n]/start/duration`, `R[n]/duration/end` or `R[n]/start/end`.
+def parse_cycle(text: str) -> Cycle | Cron:
+    """Read `R[n]/duration`, `R[n]/start/duration`, `R[n]/duration/end`, `R[n]/start/end`, or a
+    cron expression of five to seven fields.
 
     Raises: InvalidTime, also for an interval of less than INTERVAL_MIN.
     """
     text = text.strip()
+    if is_cron(text):
+        return parse_cron(text)
     found = re.fullmatch(r"R([0-9]*)", text.partition("/")[0])
     parts = re.split(_SLASH, text, maxsplit=3)[1:] if len(text) <= TEXT_MAX else []
     if found is None or not 1 <= len(parts) <= 2:
         raise InvalidTime(
             f"expected a repeating interval, such as R/PT1H, R5/PT10S or "
-            f'R3/2030-01-01T00:00:00Z/P1D, found "{text[:TEXT_MAX]}"'
+            f"R3/2030-01-01T00:00:00Z/P1D, or a cron expression of five to seven fields, "
+            f'such as 0 9 * * MON, found "{text[:TEXT_MAX]}"'
         )
     interval, start, end = _interval(*parts)
     if interval.months < 0 or (interval.months == 0 and interval.rest < INTERVAL_MIN):
@@ -152,6 +163,11 @@ def _repetitions(digits: str, text: str) -> int | None:
     if not 1 <= count <= REPETITIONS_MAX:
         raise InvalidTime(f'expected 1 to {REPETITIONS_MAX} repetitions, found "{text}"')
     return count
+
+
+def _next_of_cron(cycle: Cron, after: datetime, anchor: datetime) -> Firing | None:
+    due = cycle.after(after)
+    return None if due is None else Firing(due, None, anchor)
 
 
 def _first_of_cycle(cycle: Cycle, now: datetime) -> Firing | None:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
-from chalicelib.delivery import bells, commands, timers
+from chalicelib.delivery import bells, commands, start_timers, timers
 from chalicelib.delivery.horizon import COMMIT_WINDOW
 from chalicelib.delivery.later import delay_s
-from chalicelib.engine.effects import Effect, Ring, Send, SetTimer
+from chalicelib.engine.effects import Effect, Ring, Send, SetStart, SetTimer
 from chalicelib.errors import Conflict, TooLarge
 from chalicelib.ports import Message, Ports, QueueMissing
 from chalicelib.profile import Profile
@@ -99,6 +99,9 @@ def _addressed(
             return job_queue(ports, kind, type_, profile), Message(text, delay_s(at, now))
         case SetTimer(due=due):
             text = timers.to_text(timers.message_of(effect, now))
+            return timers.QUEUE, Message(text, delay_s(due, now))
+        case SetStart(due=due):
+            text = start_timers.to_text(start_timers.message_of(effect, now))
             return timers.QUEUE, Message(text, delay_s(due, now))
         case Send():
             queued = commands.message_of(effect, source_key, turn_id, now)

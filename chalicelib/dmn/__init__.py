@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chalicelib.dmn.errors import DecisionWarning, DmnError, Problem
+from chalicelib.dmn.errors import DecisionWarning, DmnError, DmnNotXml, Problem
 from chalicelib.dmn.evaluation import Result, compile_model, evaluate
 from chalicelib.dmn.model import Model
 from chalicelib.dmn.run import EvaluatedDecision, EvaluatedInput, EvaluatedOutput, MatchedRule
@@ -18,6 +18,7 @@ from chalicelib.feel import Profile
 __all__ = [
     "DecisionWarning",
     "DmnError",
+    "DmnNotXml",
     "EvaluatedDecision",
     "EvaluatedInput",
     "EvaluatedOutput",

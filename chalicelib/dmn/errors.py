@@ -2,6 +2,7 @@
 
 DmnError              the file is no model, the decision is not there, or a limit is passed
 Problem               one thing wrong in a model that was read: whoever deploys it refuses it
+  DmnNotXml           … since it is no XML at all
 DecisionWarning       one reason why an evaluation has a null in it
 """
 
@@ -12,6 +13,10 @@ from typing import NamedTuple
 
 class DmnError(Exception):
     """A model cannot be read or a decision not evaluated; the message says why."""
+
+
+class DmnNotXml(DmnError):
+    """The file is no XML at all."""
 
 
 class Problem(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chalicelib.dmn.errors import DmnError, Problem
+from chalicelib.dmn.errors import DmnError, DmnNotXml, Problem
 from chalicelib.dmn.limits import BYTES_MAX
 from chalicelib.dmn.model import (
     Decision,
@@ -42,7 +42,7 @@ def read_definitions(xml: bytes) -> tuple[Definitions, tuple[Problem, ...]]:
     try:
         root = read(xml)
     except NotXml as error:
-        raise DmnError(str(error)) from error
+        raise DmnNotXml(str(error)) from error
     if root.name != "definitions" or not NAMESPACE.fullmatch(root.namespace or ""):
         raise DmnError(
             "expected a DMN model: an element definitions in a namespace of DMN, found "

@@ -6,14 +6,16 @@ them, activities and what undoes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind, Process
+from chalicelib.engine import conditions
 from chalicelib.engine.reachability import reach_of, throws_of
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Node
+    from chalicelib.engine.draft import Draft
+    from chalicelib.engine.plans import Behaviour, Node
 
 WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 UNDOING = frozenset((EventType.COMPENSATION, EventType.CANCEL))
@@ -39,6 +41,12 @@ def bind_compensation(nodes: Mapping[str, Node]) -> None:
             node.is_compensable, node.only = True, None
 
 
+def waits_of(events: Iterable[Node]) -> tuple[Node, ...]:
+    """Return what is waited for by a record, each definition of an event alone."""
+    alone = (part for event in events for part in event.parts or (event,))
+    return tuple(part for part in alone if part.element.event_type in WAITED)
+
+
 def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
     """Return the start events of event subprocesses by the scope that these stand in."""
     triggers: dict[str, tuple[Node, ...]] = {}
@@ -46,7 +54,7 @@ def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
         element = node.element
         if element.triggered_by_event and element.start is not None:
             start = nodes[element.start]
-            start.is_waited = start.element.event_type in WAITED
+            start.is_waited = bool(waits_of((start,)))
             triggers[element.scope] = (*triggers.get(element.scope, ()), start)
     return triggers
 
@@ -78,4 +86,18 @@ def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node
     for id_, starts in triggers.items():
         if id_ in nodes and any(start.condition is not None for start in starts):
             nodes[id_].is_watched = True
+    for node in [node for node in nodes.values() if node.is_watched]:
+        for each in (node, node.inner):
+            if each is not None:
+                each.enter = _watched(each.enter)
     return any(node.condition is not None for node in nodes.values())
+
+
+def _watched(enter: Behaviour) -> Behaviour:
+    """Let the conditions on and in an element be looked at when it is entered."""
+
+    def enter_watched(draft: Draft, node: Node, scope: int, key: int) -> None:
+        enter(draft, node, scope, key)
+        conditions.entered(draft, key)
+
+    return enter_watched

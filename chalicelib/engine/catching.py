@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from chalicelib.bpmn.model import Kind
 from chalicelib.engine import event_subprocesses, tokens, variables
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import ElementInstance, Move, Stage, Variables
+from chalicelib.engine.state import (
+    ElementInstance,
+    Move,
+    RecordKey,
+    Stage,
+    Subscription,
+    Timer,
+    Variables,
+)
 from chalicelib.engine.stuck import Stuck, stop
 from chalicelib.engine.turn import Entered, Left, Taken
 from chalicelib.json_text import JsonObject
@@ -27,6 +35,9 @@ if TYPE_CHECKING:
 def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
     """Let the event come that a live element waits for; whoever calls ended its record, or will
     have it ended with the element."""
+    if node.element.is_parallel and waits_on(draft, node, element):
+        variables.merge(draft, element.scope, payload)
+        return
     if element.is_listening:
         event_subprocesses.hear(draft, node, element, payload)
         return
@@ -41,6 +52,17 @@ def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObje
     if node.id != element.element_id:
         element = pass_gateway(draft, node, element)
     complete(draft, draft.node_of(element), element, payload)
+
+
+def waits_on(draft: Draft, node: Node, element: ElementInstance) -> bool:
+    """Say whether an event that waits for all of its definitions waits for others still; what
+    came with the earlier ones is handed on when it comes."""
+    keys = [RecordKey(Timer, key) for key in element.timers]
+    keys += [RecordKey(Subscription, key) for key in element.subscriptions]
+    draft.need(keys)
+    records = (draft.records.get(key) for key in keys)
+    waiting = (r for r in records if isinstance(r, Timer | Subscription))
+    return any(record.element_id == node.id for record in waiting)
 
 
 def keep(draft: Draft, payload: JsonObject) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
-from chalicelib.engine.state import Profile, Waited
+from chalicelib.engine.state import BPMN, Profile, Waited
 from chalicelib.json_text import JsonObject
 
 
@@ -37,12 +37,14 @@ class CreateInstance:
 class CompleteJob:
     """A worker did the job; nothing but the job's state decides whether it still counts (R7).
 
-    Shapes: with `is_once` a job that is completed already refuses to be completed again.
+    Shapes: with `is_once` a job that is completed already refuses to be completed again; a job
+        of another `kind` is not there. A user task has to be somebody's.
     """
 
     job_key: int
     variables: JsonObject = field(default_factory=dict)
     is_once: bool = False
+    kind: str = BPMN
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,4 +48,19 @@ class Send:
     version: int
 
 
-Effect = Ring | SetTimer | Send
+@dataclass(frozen=True, slots=True)
+class SetStart:
+    """A timer start event of a version of a process is to fire at its due second.
+
+    A deployment owes it, and then each firing the one after it.
+    """
+
+    profile: Profile
+    bpmn_process_id: str
+    definition_key: int
+    version: int
+    element_id: str
+    due: datetime
+
+
+Effect = Ring | SetTimer | Send | SetStart

@@ -19,6 +19,7 @@ class Guard(StrEnum):
     CLAIM = "claim"  # job: kind, type, active, due, not held, ring as read
     EXTEND = "extend"  # job: active, owner is the client, not lapsed, token if named
     ASSIGN = "assign"  # job: active
+    CLAIM_TASK = "claim task"  # user task: active, assignee as read
     RETRIED_FAILURE = "retried failure"  # job: active, token, attempts, retries as read
     EXHAUSTING_FAILURE = "exhausting failure"  # job: the same, with the root
     COMPLETE = "complete"  # job: active, with the root
@@ -30,4 +31,5 @@ class Guard(StrEnum):
     START_MARK = "start mark"  # of a request done once: absent or expired
     REQUEST = "request"  # the jobs an activation is to claim: version as read
     NAME = "name"  # a subscription under what it waits for: nobody's, or whose it was as read
+    START_TIMER = "start timer"  # the latest pointer: definition and number of firings as read
     CLIENT_CAP = "client cap"  # the jobs a client holds: version as read

@@ -38,6 +38,7 @@ from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.plans import CHOOSING, plan_of
 from chalicelib.engine.state import (
+    USER_TASK,
     ElementInstance,
     Incident,
     Instance,
@@ -110,7 +111,7 @@ def _check_bounds(draft: Draft, command: ResolveIncident) -> None:
 def _set_retries(draft: Draft, key: int, command: ResolveIncident) -> None:
     """Set the retries of a job that waits and did not raise the incident (R143)."""
     job = draft.find(Job, key)
-    if command.retries is None or job is None:
+    if command.retries is None or job is None or job.kind == USER_TASK:
         return  # attempts, retries and retryAt stay (R144)
     job = retries.set_by_operator(job, command.retries, command.retry_at, draft.now)
     draft.put(job, Guard.SET_RETRIES)

@@ -15,7 +15,7 @@ from chalicelib.engine.effects import Ring
 from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.expressions import extract, extract_text, show
 from chalicelib.engine.guards import Guard
-from chalicelib.engine.state import ElementInstance, Job, JobState
+from chalicelib.engine.state import BPMN, USER_TASK, ElementInstance, Job, JobState
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -23,7 +23,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
-KIND = "bpmn"
+USER_TASK_NOT_CLAIMED = "user task {} has to be claimed before it is completed"
 
 
 def create(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -39,15 +39,16 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         element_id=node.id,
         element_key=key,
         scope=draft.shown_scope(scope),
-        kind=KIND,
+        kind=USER_TASK if plan.is_managed else BPMN,
         type=type_,
         created_at=draft.now,
         element_type=ELEMENT_TYPES[node.kind],
         retries=retries.initial(draft, node, seen),
         retry_policy=retries.policy(draft, node, seen),
         assignee=_assignee(draft, node, seen),
-        ring=1,
-        ring_at=draft.now,
+        candidate_groups=_candidate_groups(draft, node, seen),
+        ring=0 if plan.is_managed else 1,
+        ring_at=None if plan.is_managed else draft.now,
         profile=draft.root.profile,
         inputs=seen,
         headers=plan.headers,
@@ -74,13 +75,15 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
     Raises: Rejected(NOT_FOUND), Rejected(INVALID_STATE).
     """
     job = draft.find(Job, command.job_key)
-    if job is None:
+    if job is None or job.kind != command.kind:
         raise lifecycle.no_such("job", command.job_key)
     lifecycle.require(job, CompleteJob)
     if job.state is JobState.COMPLETED:
         if command.is_once:
             raise Rejected(Reason.INVALID_STATE, f"job {job.key} is already {job.state}")
         return
+    if job.kind == USER_TASK and job.assignee is None:
+        raise Rejected(Reason.INVALID_STATE, USER_TASK_NOT_CLAIMED.format(job.key))
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
     draft.put(job, Guard.COMPLETE)
     element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
@@ -99,6 +102,20 @@ def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
         tokens.hand_on(draft, node, scope, element.key, outputs)
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
+
+
+def _candidate_groups(draft: Draft, node: Node, seen: JsonObject) -> str | None:
+    """Return the groups whose people may claim a user task: a text with commas, or a list."""
+    plan, where = node.job, f"candidateGroups of {node.id}"
+    if plan is None or plan.candidate_groups is None or not plan.is_managed:
+        return None
+    value = extract(plan.candidate_groups, seen, draft.now, where)
+    groups = value if isinstance(value, list) else str(value or "").split(",")
+    texts = [group.strip() for group in groups if isinstance(group, str)]
+    if len(texts) == len(groups) and (value is None or isinstance(value, str | list)):
+        return ",".join(filter(None, texts)) or None
+    message = f"{where}: expected texts, found {show(value)}"
+    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
 
 
 def _assignee(draft: Draft, node: Node, seen: JsonObject) -> str | None:

@@ -44,9 +44,11 @@ def arrive(draft: Draft, node: Node, scope: int, flow_id: str) -> bool:
     if (arrived | used) & bit:
         draft.joins[place] = Join(arrived, {**more, number: more.get(number, 0) + 1}, used)
         return False
-    arrived |= bit
-    join = draft.joins[place] = Join(arrived, more, used)
-    if arrived | used != node.all_arrived and not _is_activated(draft, node, scope, join):
+    join = Join(arrived | bit, more, used)
+    if join.arrived | used != node.all_arrived and (
+        node.activation is None or not _is_activated(draft, node, scope, join)
+    ):
+        draft.joins[place] = join
         return False
     _use(draft, node, place, join)
     return True

@@ -41,7 +41,7 @@ def arm(draft: Draft, start: Node, element: ElementInstance, more: JsonObject) -
     """Let a listener wait, or stop it; one for which nothing will ever come is none."""
     try:
         seen = {**variables.visible(draft, element.scope), **more}
-        planned = waits.plan_all(draft, (start,), seen)
+        planned = waits.plan_all(draft, start.parts or (start,), seen)
     except Stuck as stuck:
         stuck.stage = Stage.ARMING
         stop(draft, element, stuck)

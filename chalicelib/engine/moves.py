@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import conditions, joins, many, tokens
+from chalicelib.engine import joins, many, tokens
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -96,8 +96,6 @@ def enter(draft: Draft, node: Node, move: Move) -> None:
         if draft.element_count > draft.limits.max_elements > 0:
             raise too_many(draft)
         node.enter(draft, node, scope, key)
-        if node.is_watched:
-            conditions.entered(draft, key)
     except Stuck as stuck:
         stop(draft, ElementInstance(key, node.id, scope, draft.now), stuck)
 
@@ -107,8 +105,6 @@ def enter_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     draft.live.pop(element.key)
     try:
         node.enter(draft, node, element.scope, element.key)
-        if node.is_watched:
-            conditions.entered(draft, element.key)
     except Stuck as stuck:
         stop(draft, element._replace(incident=None), stuck)
 

@@ -83,6 +83,8 @@ class JobPlan:
     retries: Compute | None
     retry_backoff: Compute | None
     assignee: Compute | None
+    candidate_groups: Compute | None
+    is_managed: bool
     headers: Mapping[str, str]
 
 
@@ -140,11 +142,11 @@ class Node:
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
-        What has conditional events on it or in it, or is one, `is_watched`. An activity
-        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a
-        transaction is left by its `cancel_event`. An activity that repeats `is_body` of its
-        rounds, each of which is the `inner` node: the activity itself, with no flows and no
-        boundary events. One for many has the scope of `each` between them.
+        An event of several definitions has `parts`. What has conditional events on it or in it,
+        or is one, `is_watched`. An activity `is_compensable` if a `handler` undoes it, or, from
+        inside, its `recovery`; a transaction is left by its `cancel_event`. An activity that
+        repeats `is_body` of its rounds, each of which is the `inner` node: the activity itself,
+        with no flows and no boundary events. One for many has the scope of `each` between them.
     """
 
     id: str
@@ -179,6 +181,7 @@ class Node:
     many: ManyPlan | None = None
     each: Node | None = None
     is_waited: bool = False
+    parts: tuple[Node, ...] = ()
     is_watched: bool = False
     condition: ConditionPlan | None = None
     boundary_conditions: tuple[Node, ...] = ()
@@ -227,11 +230,11 @@ def make_plan(process: Process) -> Plan:
     for node in nodes.values():
         attached = [nodes[id_] for id_ in node.element.boundary_events]
         node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
-        node.boundary_waits = tuple(n for n in attached if n.element.event_type in bonds.WAITED)
+        node.boundary_waits = bonds.waits_of(attached)
         if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
-            node.waits = (node,)
+            node.waits = node.parts or (node,)
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
-            node.waits = tuple(nodes[flow.target] for flow in node.outgoing)
+            node.waits = bonds.waits_of(nodes[flow.target] for flow in node.outgoing)
         node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
     bonds.bind_compensation(nodes)
     for node in nodes.values():
@@ -245,7 +248,7 @@ def make_plan(process: Process) -> Plan:
     is_watched = bonds.bind_conditions(nodes, triggers)
     listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
     for id_ in listened & nodes.keys():
-        nodes[id_].actions += sum(_records_of(s) for s in triggers[id_] if s.is_waited)
+        nodes[id_].actions += sum(map(_records_of, bonds.waits_of(triggers[id_])))
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
     return Plan(process, nodes, judged, triggers, frozenset(listened), is_watched, live_max)
 
@@ -334,6 +337,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
+        parts=tuple(_node(part, flows) for part in element.parts),
         condition=None if element.condition is None else compile_condition(element.condition),
     )
 
@@ -374,6 +378,8 @@ def _job(job: JobDefinition) -> JobPlan:
         None if job.retries is None else compile_value(job.retries),
         None if job.retry_backoff is None else compile_policy(job.retry_backoff),
         None if job.assignee is None else compile_value(job.assignee),
+        None if job.candidate_groups is None else compile_value(job.candidate_groups),
+        job.managed,
         job.headers,
     )
 

@@ -40,6 +40,10 @@ class JobState(StrEnum):
     TERMINATED = "terminated"  # interrupted or cancelled
 
 
+BPMN = "bpmn"  # the kind of jobs that workers do
+USER_TASK = "user-task"  # the kind of those that people claim: no bell, no worker, no failure
+
+
 class Stage(StrEnum):
     """How far an element was when an incident stopped it: where resolving takes it up again."""
 
@@ -221,7 +225,7 @@ class Job:
     element_id: str
     element_key: int
     scope: int
-    kind: str  # "bpmn"; jobs of other kinds never reach the same workers (X11)
+    kind: str  # BPMN or USER_TASK; jobs of other kinds never reach the same workers (X11)
     type: str
     created_at: datetime
     state: JobState = JobState.ACTIVE
@@ -232,6 +236,7 @@ class Job:
     retry_at: datetime | None = None
     retries_set_by_operator: bool = False
     assignee: str | None = None
+    candidate_groups: str | None = None  # of a user task, joined by commas
     owner: str | None = None
     lock_until: datetime | None = None
     lock_duration: timedelta | None = None

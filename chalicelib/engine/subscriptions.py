@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from chalicelib.bpmn.model import EventType
 from chalicelib.engine import catching
 from chalicelib.engine.commands import Correlate, SeekMessage
 from chalicelib.engine.draft import Draft
@@ -121,10 +122,16 @@ def correlate(draft: Draft, command: Correlate) -> None:
     element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]
     rest = tuple(key for key in element.subscriptions if key != subscription.key)
     if not node.element.cancel_activity:
-        named = Named(node, subscription.name, subscription.correlation_key)
+        event = _part(node, subscription.kind)
+        named = Named(event, subscription.name, subscription.correlation_key)
         rest = (*rest, subscribe(draft, element.key, named).key)
     element = draft.live[element.key] = element._replace(subscriptions=rest)
     catching.happen(draft, node, element, command.variables)
+
+
+def _part(node: Node, kind: EventType) -> Node:
+    """Return, of an event of several definitions, itself about one of a kind."""
+    return next((part for part in node.parts if part.element.event_type is kind), node)
 
 
 def _is_over(subscription: Subscription, command: Correlate) -> bool:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType
-from chalicelib.engine import subscriptions, tokens, variables
+from chalicelib.engine import bpmn_errors, subscriptions, tokens, variables
 from chalicelib.engine.commands import BroadcastSignal, PublishMessage
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Send
 from chalicelib.engine.state import Stage
 from chalicelib.engine.stuck import Stuck
+from chalicelib.engine.turn import Left
+from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
@@ -26,16 +28,31 @@ def throw(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Throw the message or signal of an element, and leave it. Raises: Stuck, before anything
     was thrown, or when leaving."""
     local = variables.inputs_of(draft, node, scope)
-    name = subscriptions.name_of(draft, node, {**variables.visible(draft, scope), **local})
+    seen = {**variables.visible(draft, scope), **local}
+    named = [
+        subscriptions.name_of(draft, event, seen)
+        for event in node.parts or (node,)
+        if event.event_name is not None
+    ]
     try:
         outputs = variables.outputs_of(draft, node, scope, local, {})
     except Stuck as stuck:
         stuck.stage = Stage.ENTERING  # trying again throws it for the first time
         raise
+    for number, name in enumerate(named):
+        _owe(draft, name, key if not number else draft.keys.next(), local)
+    escalations = [part for part in node.parts if part.element.event_type is EventType.ESCALATION]
+    if all(bpmn_errors.escalate(draft, part, scope) for part in escalations):
+        tokens.hand_on(draft, node, scope, key, outputs)
+    else:
+        draft.history.append(Left(key, None))
+
+
+def _owe(draft: Draft, name: subscriptions.Named, key: int, local: JsonObject) -> None:
+    """Promise what is thrown to whoever waits for it."""
     command: PublishMessage | BroadcastSignal
-    if node.element.event_type is EventType.SIGNAL:
+    if name.node.element.event_type is EventType.SIGNAL:
         command = BroadcastSignal(str(key), name.name, draft.now, local)
     else:
         command = PublishMessage(str(key), name.name, name.key, draft.root.profile, local)
     draft.emit(Send(draft.key, command, draft.version))
-    tokens.hand_on(draft, node, scope, key, outputs)

@@ -79,9 +79,15 @@ def fire(draft: Draft, command: FireTimer) -> None:
     element = draft.live[timer.element_key]
     node = draft.plan.nodes[timer.element_id]
     draft.history.append(Disarmed(timer.key, fired=True))
-    if not node.element.cancel_activity:
-        _fire_beside(draft, node, element, timer)
+    if not node.element.cancel_activity or node.element.is_parallel:
+        _fire_beside(draft, _cyclic(node), element, timer)
     catching.happen(draft, node, draft.live[element.key], {})
+
+
+def _cyclic(node: Node) -> Node:
+    """Return, of an event of several definitions, itself with the cycle."""
+    parts = (part for part in node.parts if part.timer is not None and part.timer.kind == "cycle")
+    return next(parts, node)
 
 
 def _fire_beside(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:

@@ -12,6 +12,7 @@ from chalicelib.bpmn.model import EventType, Process
 from chalicelib.delivery.bells import BPMN
 from chalicelib.delivery.promise import ensure_queue, job_queue
 from chalicelib.errors import Reason, Rejected
+from chalicelib.operations.start_timers import promise_starts, starts_of
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, subscriptions
@@ -48,14 +49,17 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
 
     Raises: Rejected for a model that is wrong or cannot be run, TooLarge, Conflict.
     """
+    now = ports.clock.now()
     processes = bpmn.parse(xml, profile)
+    starts = starts_of(processes, now)
     _make_queues(ports, processes, profile)
     _note_starters(ports, processes, profile)
     return definitions.deploy(
         ports.table,
-        Deployment(xml, fingerprint(xml), processes, profile),
-        now=ports.clock.now(),
+        Deployment(xml, fingerprint(xml), processes, profile, starts),
+        now=now,
         token=ports.chance.id(),
+        promise=lambda infos: promise_starts(ports, infos, starts),
     )
 
 

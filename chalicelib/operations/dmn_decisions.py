@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from chalicelib import dmn, feel
 from chalicelib.bpmn.model import Binding
-from chalicelib.dmn.model import Decision, DecisionTable
-from chalicelib.engine.decided import Called, Decidable, DecisionMade, Evaluated
+from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.facts import DecisionEvaluated
 from chalicelib.engine.keys import first_key
 from chalicelib.errors import Reason, Rejected
@@ -56,9 +53,10 @@ def evaluate_decision(ports: Ports, wanted: Evaluation) -> tuple[DecisionMade, D
     Raises: Rejected(INVALID_ARGUMENT) if it cannot be made or the binding is no caller's,
         Rejected(NOT_FOUND) if there is none; TooLarge.
     """
-    definition = _definition(ports, wanted)
-    now = ports.clock.now()
-    evaluated, _ = _evaluated(ports, definition, wanted.decision_id, wanted.variables, now)
+    from chalicelib.operations.dmn_evaluation import for_caller  # noqa: PLC0415 (it loads DMN)
+
+    definition, now = _definition(ports, wanted), ports.clock.now()
+    evaluated = for_caller(ports, definition, wanted.decision_id, wanted.variables, now)
     made = DecisionMade(
         key=first_key(blocks.take(ports.table)),
         decision_id=wanted.decision_id,
@@ -140,83 +138,10 @@ def find(ports: Ports, called: Called) -> Decidable | None:
 
     One of which no rule matches is a problem there: the process cannot go on with nothing.
     """
+    from chalicelib.operations.dmn_evaluation import for_process  # noqa: PLC0415 (it loads DMN)
+
     definition = dmn_definitions.called(ports.table, called)
     if definition is None:
         return None
-    evaluate = partial(_made_for_process, ports, definition, called.decision_id)
+    evaluate = partial(for_process, ports, definition, called.decision_id)
     return Decidable(definition.key, definition.resource_id, evaluate)
-
-
-def _made_for_process(
-    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, now: datetime
-) -> Evaluated:
-    evaluated, warnings = _evaluated(ports, definition, decision_id, given, now)
-    if evaluated.problem is None and evaluated.output is None:
-        undecided = _undecided(definition, decision_id, warnings)
-        return evaluated._replace(problem=undecided)
-    return evaluated
-
-
-def _evaluated(
-    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, now: datetime
-) -> tuple[Evaluated, tuple[dmn.DecisionWarning, ...]]:
-    """Make a decision, with what it warns of."""
-    began = ports.clock.now()
-    try:
-        result = dmn.evaluate(definition.model, decision_id, given, now=now)
-        output = feel.to_json(result.value)
-        audit = tuple(map(_audited, result.audit))
-    except (dmn.DmnError, feel.FeelError) as error:
-        return Evaluated(lasted=ports.clock.now() - began, problem=str(error)), ()
-    return Evaluated(output, audit, ports.clock.now() - began), result.warnings
-
-
-def _undecided(
-    definition: DmnDefinition, decision_id: str, warnings: Sequence[dmn.DecisionWarning]
-) -> str | None:
-    """Return why a decision table itself decided nothing: no rule matches, or rules contradict.
-
-    A null that a rule or a default says is a result like any other.
-    """
-    nodes = definition.model.definitions[0].nodes
-    tables = (
-        node.expression
-        for node in nodes
-        if node.id == decision_id
-        and isinstance(node, Decision)
-        and isinstance(node.expression, DecisionTable)
-    )
-    for table in tables:
-        parts = {table.id, *(clause.id for clause in table.inputs)}
-        return next((each.message for each in warnings if each.element in parts), None)
-    return None
-
-
-def _audited(decision: dmn.EvaluatedDecision) -> JsonObject:
-    """Return one decision of an audit as it is stored."""
-    return {
-        "id": decision.id,
-        "name": decision.name,
-        "kind": decision.kind,
-        "output": feel.to_json(decision.value),
-        "inputs": [
-            {
-                "id": each.id,
-                "name": each.name,
-                "expression": each.expression,
-                "value": feel.to_json(each.value),
-            }
-            for each in decision.inputs
-        ],
-        "rules": [
-            {
-                "id": rule.id,
-                "number": rule.number,
-                "outputs": [
-                    {"id": each.id, "name": each.name, "value": feel.to_json(each.value)}
-                    for each in rule.outputs
-                ],
-            }
-            for rule in decision.rules
-        ],
-    }

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from chalicelib import dmn
 from chalicelib.bpmn.fingerprint import fingerprint
 from chalicelib.bpmn.model import NAME_MAX
-from chalicelib.dmn.limits import BYTES_MAX
-from chalicelib.dmn.model import Decision, DecisionService
-from chalicelib.dmn.version_tags import version_tags
+from chalicelib.bpmn.parser import BYTES_MAX
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import dmn_definitions
 from chalicelib.store.dmn_definitions import DmnDefinition, DmnDefinitionInfo, DmnDeployment
 from chalicelib.store.lists import Cut, Listed
+
+if TYPE_CHECKING:
+    from chalicelib.dmn import Model
 
 PROBLEMS_MAX = 5  # that one refusal tells of
 
@@ -53,24 +54,7 @@ def create_dmn_resource_definition(
     if len(xml) > BYTES_MAX:
         raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")
     now = ports.clock.now()
-    try:
-        model = dmn_definitions.compiled(ports.table, xml, profile)
-    except dmn.DmnError as error:
-        raise Rejected(Reason.INVALID_ARGUMENT, str(error)) from error
-    own = model.definitions[0]
-    decisions = tuple(n.id for n in own.nodes if isinstance(n, Decision | DecisionService))
-    info = DmnDefinitionInfo(
-        key=0,
-        resource_id=own.id or own.name,
-        name=own.name or own.id,
-        namespace=own.namespace,
-        version=0,
-        profile=profile,
-        deployed_at=now,
-        fingerprint=fingerprint(xml),
-        decisions=decisions,
-        tags={id_: tag for id_, tag in version_tags(xml).items() if id_ in decisions},
-    )
+    model, info = _read(ports, xml, profile, now)
     problems = [*_problems(model, info)]
     if problems:
         more = len(problems) - PROBLEMS_MAX
@@ -101,6 +85,35 @@ def get_dmn_resource_definitions(
     return Listed(found[cut.first : cut.first + cut.size], len(found))
 
 
+def _read(
+    ports: Ports, xml: bytes, profile: Profile, now: datetime
+) -> tuple[Model, DmnDefinitionInfo]:
+    """Read a file, and what it will be as a definition. Raises: Rejected if it is no model."""
+    from chalicelib import dmn  # noqa: PLC0415 (only deployments and decisions load DMN)
+    from chalicelib.dmn.model import Decision, DecisionService  # noqa: PLC0415
+    from chalicelib.dmn.version_tags import version_tags  # noqa: PLC0415
+
+    try:
+        model = dmn_definitions.compiled(ports.table, xml, profile)
+    except dmn.DmnError as error:
+        details = {"is_malformed": True} if isinstance(error, dmn.DmnNotXml) else None
+        raise Rejected(Reason.INVALID_ARGUMENT, str(error), details) from error
+    own = model.definitions[0]
+    decisions = tuple(n.id for n in own.nodes if isinstance(n, Decision | DecisionService))
+    return model, DmnDefinitionInfo(
+        key=0,
+        resource_id=own.id or own.name,
+        name=own.name or own.id,
+        namespace=own.namespace,
+        version=0,
+        profile=profile,
+        deployed_at=now,
+        fingerprint=fingerprint(xml),
+        decisions=decisions,
+        tags={id_: tag for id_, tag in version_tags(xml).items() if id_ in decisions},
+    )
+
+
 def _matches(info: DmnDefinitionInfo, wanted: WantedDmnDefinitions) -> bool:
     if wanted.resource_id not in (None, info.resource_id):
         return False
@@ -109,7 +122,7 @@ def _matches(info: DmnDefinitionInfo, wanted: WantedDmnDefinitions) -> bool:
     return is_named and (searched in info.resource_id.casefold() or searched in name)
 
 
-def _problems(model: dmn.Model, info: DmnDefinitionInfo) -> Iterator[str]:
+def _problems(model: Model, info: DmnDefinitionInfo) -> Iterator[str]:
     """Yield what is wrong with a file."""
     if not info.resource_id:
         yield "definitions: expected an attribute id or name, found neither"

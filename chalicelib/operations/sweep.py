@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.delivery import bells, commands, runs, sweeps, timers
+from chalicelib.delivery import start_timers as starts
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
 from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
@@ -28,11 +29,12 @@ from chalicelib.engine.facts import Census
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
-from chalicelib.engine.state import Instance, InstanceState, Job, JobState, Root, Timer
+from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
 from chalicelib.operations import run_sweep
 from chalicelib.operations.attempts import tell
+from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import census, definitions, items, jobs, table
+from chalicelib.store import census, definitions, items, jobs, start_timers, table
 from chalicelib.store.census import Share
 
 SEGMENTS = 4  # each scans some 20 MB a second, so an hour is enough for 200 GB
@@ -87,6 +89,8 @@ class Sweeper:
                 self.swept.schedules += run_sweep.fire_again(
                     self.ports, item, now, everything=self.everything
                 )
+            if start_timers.STARTS in item:
+                messages += self._overdue_starts(item, now)
             if not _is_of_instance(item):
                 continue
             match str(item["sk"])[:2]:
@@ -111,7 +115,7 @@ class Sweeper:
     def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
         job = items.to_hot_job(item)
         at = bells.let_out_at(job, now)
-        if job.state is not JobState.ACTIVE or at is None:
+        if job.state is not JobState.ACTIVE or at is None or job.kind == USER_TASK:
             return
         self.jobs += at <= now
         rung_for = job.ring_at or job.created_at
@@ -158,6 +162,12 @@ class Sweeper:
             # It exists, so whatever made it is committed: version 0 is never early.
             message = TimerMessage(timer.instance_key, timer.key, timer.due, 0, now)
             yield Message(timers.to_text(message), delay_s(timer.due, now))
+
+    def _overdue_starts(self, item: Item, now: datetime) -> Iterator[Message]:
+        """Give the messages of timer start events whose own must have been lost."""
+        for message in waiting_starts(item, now):
+            if self.everything or message.due < now - TIMER_AGE:
+                yield Message(starts.to_text(message), delay_s(message.due, now))
 
     def _continue_agenda(self, item: Item, now: datetime) -> None:
         """Tell an instance to make the moves that a bounded turn left over."""

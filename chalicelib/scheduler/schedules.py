@@ -17,7 +17,7 @@ from importlib import resources
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from chalicelib.scheduler import cron
+from chalicelib import cron
 
 MINUTE_MS = 60_000
 INTERVAL_MAX_MS = 366 * 24 * 60 * MINUTE_MS

@@ -25,7 +25,7 @@ class Asked:
     Shapes: `until` is when the lock shall end; `token` is the delivery the client names, None if
         it names none; `rings` says that the write makes the next bell the live one; `version` is
         that of a record as read which is of no instance, None if there was none; `holder` is the
-        subscription of ours that stands there, None if nobody's may.
+        subscription of ours that stands there, None if nobody's may, or the latest definition.
     """
 
     now: datetime | None = None
@@ -80,6 +80,11 @@ def _owner_as_read(read: Root | Record | None, _: Asked) -> Test:
     return Absent("owner") if owner is None else Equals("owner", owner)
 
 
+def _assignee_as_read(read: Root | Record | None, _: Asked) -> Test:
+    assignee = _job(read).assignee
+    return Absent("assignee") if assignee is None else Equals("assignee", assignee)
+
+
 def _not_waiting(_: Root | Record | None, asked: Asked) -> Test:
     return AnyOf((Absent("retry_at"), AtMost("retry_at", _now(asked))))
 
@@ -119,6 +124,14 @@ def _version_as_read(_: Root | Record | None, asked: Asked) -> Test:
 
 def _held_as_read(_: Root | Record | None, asked: Asked) -> Test:
     return Absent("pk") if asked.holder is None else Equals("subscription", asked.holder)
+
+
+def _definition_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Equals("definition_key", asked.holder)
+
+
+def _firings_as_read(_: Root | Record | None, asked: Asked) -> Test:
+    return Equals("firings", asked.version)
 
 
 def _now(asked: Asked) -> int:
@@ -165,6 +178,7 @@ GUARDS: dict[Guard, Rule] = {
         Clause("no shorter, if it does not", _longer_if_not),
     ),
     Guard.ASSIGN: (_ACTIVE,),
+    Guard.CLAIM_TASK: (_ACTIVE, Clause("assignee as read", _assignee_as_read)),
     Guard.RETRIED_FAILURE: (_ACTIVE, _TOKEN, _ATTEMPTS, _RETRIES, _RING),
     Guard.EXHAUSTING_FAILURE: (_ACTIVE, _TOKEN, _ATTEMPTS, _RETRIES),
     Guard.COMPLETE: (_ACTIVE,),
@@ -176,5 +190,9 @@ GUARDS: dict[Guard, Rule] = {
     Guard.START_MARK: (Clause("absent or expired", _expired),),
     Guard.REQUEST: (_VERSION,),
     Guard.NAME: (Clause("held as read", _held_as_read),),
+    Guard.START_TIMER: (
+        Clause("definition as read", _definition_as_read),
+        Clause("firings as read", _firings_as_read),
+    ),
     Guard.CLIENT_CAP: (_VERSION,),
 }

@@ -8,14 +8,15 @@ it was read: of two deployments at once one starts over, and nobody sees half of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from chalicelib import bpmn
 from chalicelib.bpmn import codec
 from chalicelib.bpmn.model import NAME_MAX, Process
 from chalicelib.engine.keys import first_key
+from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Profile
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.ports import (
@@ -32,7 +33,7 @@ from chalicelib.ports import (
     Table,
     Write,
 )
-from chalicelib.store import blocks, chunks, fields, reading, table
+from chalicelib.store import blocks, chunks, fields, reading, start_timers, table
 from chalicelib.store.caches import Kept
 
 KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
@@ -71,12 +72,16 @@ class Definition(DefinitionInfo):
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A file as it was uploaded, and the executable processes that were found in it."""
+    """A file as it was uploaded, and the executable processes that were found in it.
+
+    Shapes: `starts` are the timers that start instances, by process id and element id.
+    """
 
     xml: bytes
     fingerprint: str
     processes: Sequence[Process]
     profile: Profile
+    starts: Mapping[str, Mapping[str, StartTimer]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +101,19 @@ _FIELDS = (
 _KEPT: Kept[Definition] = Kept(KEPT_MAX)
 
 
-def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -> Deployed:
+def deploy(
+    store: Table,
+    deployment: Deployment,
+    *,
+    now: datetime,
+    token: str,
+    promise: Callable[[Sequence[DefinitionInfo]], None] = lambda infos: None,
+) -> Deployed:
     """Make the processes of a file known, each as the next version of its id and profile.
 
     A process whose latest version came from equal content keeps it, but for profiles in which
-    every deployment is new. `token` is a fresh random id.
+    every deployment is new. `token` is a fresh random id; `promise` is told the new definitions
+    before they are committed, for what they will owe.
     Raises: Rejected if a version tag is taken; TooLarge; Conflict.
     """
     if not 0 < len(deployment.processes) <= PROCESSES_MAX:
@@ -117,7 +130,8 @@ def deploy(store: Table, deployment: Deployment, *, now: datetime, token: str) -
             base = first_key(blocks.take(store)) + 1
             chunks.put(store, _texts(base, deployment))
         infos = _next_versions(deployment, found, base, now)
-        if _commit(store, infos, found, f"{token[:30]}-{race}"):
+        promise([info for info, latest in zip(infos, found, strict=True) if info is not latest])
+        if _commit(store, deployment, infos, found, f"{token[:30]}-{race}"):
             return Deployed(tuple(infos), created=True)
     raise Conflict(f"process {deployment.processes[0].id} was deployed by others {RACES_MAX} times")
 
@@ -223,6 +237,7 @@ def _next_versions(
 
 def _commit(
     store: Table,
+    deployment: Deployment,
     infos: Sequence[DefinitionInfo],
     found: Sequence[DefinitionInfo | None],
     token: str,
@@ -230,7 +245,7 @@ def _commit(
     """Write what is new, if *latest* is as it was read. Raises: Rejected if a tag is taken."""
     writes: list[Write] = []
     for info, latest in zip(infos, found, strict=True):
-        writes += _writes(info, latest)
+        writes += _writes(info, latest, deployment.starts.get(info.bpmn_process_id, {}))
     outcome = store.transact(writes, token)
     if not isinstance(outcome, Refused):
         return True
@@ -246,14 +261,16 @@ def _commit(
     return False
 
 
-def _writes(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
+def _writes(
+    info: DefinitionInfo, latest: DefinitionInfo | None, starts: Mapping[str, StartTimer]
+) -> list[Write]:
     pointer = table.latest_key(info.profile.value, info.bpmn_process_id)
     as_read = pointer_as_read(None if latest is None else latest.key)
     if info is latest:
         return [Check(pointer, as_read)]
     named: Item = {"definition_key": info.key, "version": info.version}
     writes: list[Write] = [
-        Put(pointer, named, as_read),
+        Put(pointer, {**named, **start_timers.attributes(starts)}, as_read),
         Put(table.definition_key(info.key), fields.write(_FIELDS, info), (Absent("pk"),)),
     ]
     if info.version_tag is not None:

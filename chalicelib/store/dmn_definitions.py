@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from chalicelib import dmn, feel
+from chalicelib import feel
 from chalicelib.bpmn.model import NAME_MAX, Binding
-from chalicelib.dmn import codec
 from chalicelib.engine.decided import Called
 from chalicelib.engine.keys import first_key
 from chalicelib.errors import Conflict, TooLarge
@@ -23,6 +23,9 @@ from chalicelib.profile import Profile
 from chalicelib.store import blocks, chunks, definitions, fields, reading, table
 from chalicelib.store.caches import Kept
 from chalicelib.store.definitions import RACES_MAX, pointer_as_read
+
+if TYPE_CHECKING:
+    from chalicelib.dmn import Model
 
 KEPT_MAX = 200  # compiled models a container keeps (persistence.decDefCacheSize)
 NAMES_MAX = 96  # decisions and version tags of one file: a write each in one transaction
@@ -55,7 +58,7 @@ class DmnDefinitionInfo:
 class DmnDefinition(DmnDefinitionInfo):
     """A definition with its compiled model."""
 
-    model: dmn.Model
+    model: Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class DmnDeployment:
     """
 
     xml: bytes
-    model: dmn.Model
+    model: Model
     info: DmnDefinitionInfo
 
 
@@ -91,6 +94,8 @@ def deploy(
     One that is equal to the latest version is that version. `token` is a fresh random id.
     Raises: TooLarge; Conflict.
     """
+    from chalicelib.dmn import codec  # noqa: PLC0415
+
     info = deployment.info
     names = len(info.decisions) + len(info.tags)
     if names > NAMES_MAX:
@@ -112,15 +117,15 @@ def deploy(
     raise Conflict(f"resource {info.resource_id} was deployed by others {RACES_MAX} times")
 
 
-def compiled(
-    store: Table, xml: bytes, profile: Profile, until: datetime | None = None
-) -> dmn.Model:
+def compiled(store: Table, xml: bytes, profile: Profile, until: datetime | None = None) -> Model:
     """Read a DMN file with the deployed files that it imports, by their namespaces.
 
     Shapes: what is wrong in it is in the model's `problems`; of what was deployed after `until`
         nothing is imported.
     Raises: DmnError.
     """
+    from chalicelib import dmn  # noqa: PLC0415 (only deployments and decisions load DMN)
+
     model = dmn.parse(xml, profile=FEEL)
     wanted = {each.namespace for each in model.definitions[0].imports}
     if not wanted:
@@ -233,8 +238,10 @@ def _pointed(store: Table, place: ItemKey) -> DmnDefinition | None:
     return None if pointer is None else get(store, int(str(pointer["definition_key"])))
 
 
-def _model(store: Table, info: DmnDefinitionInfo) -> dmn.Model:
+def _model(store: Table, info: DmnDefinitionInfo) -> Model:
     """Read the compiled model; one compiled by another version of us is compiled again."""
+    from chalicelib.dmn import codec  # noqa: PLC0415
+
     try:
         return codec.from_json(chunks.read(store, info.key, table.MODEL).decode())
     except codec.UnknownFormat:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from chalicelib.engine.state import Instance, RecordKey, Root, Variables, key_of
 from chalicelib.engine.turn import Turn
-from chalicelib.ports import LIVE, Item, Put, Query, Table, Written
+from chalicelib.ports import LIVE, Item, Put, Query, Table, Update, Written
 from chalicelib.store import items, reading, table
 from chalicelib.store.difference import measure, writes
 
@@ -82,8 +82,9 @@ def roots(store: Table, keys: Iterable[int]) -> dict[int, Root]:
     return {root.key: root for root in map(items.to_root, found.values())}
 
 
-def commit(store: Table, turn: Turn, mark: Put | None = None) -> bool:
-    """Write all that the turn changed, or nothing; a start mark goes with it, if there is one.
+def commit(store: Table, turn: Turn, mark: Put | Update | None = None) -> bool:
+    """Write all that the turn changed, or nothing; what makes its start happen once
+    goes with it, if there is such a thing.
 
     Returns False, and writes nothing, if another writer came first. The turn's id is the token
     of the transaction: the same turn committed again is the same write, done once.

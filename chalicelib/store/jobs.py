@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import ITEM_BYTES_MAX
-from chalicelib.engine.state import Failure, Job
+from chalicelib.engine.state import BPMN, Failure, Job
 from chalicelib.errors import TooLarge
 from chalicelib.ports import Condition, Item, ItemKey, Put, Refused, Table, Update
 from chalicelib.store import aliases, items, quotas, reading, table
@@ -41,8 +41,10 @@ class Lost:
     current: Job | None
 
 
-def read(store: Table, job_keys: Iterable[int], *, whole: bool = True) -> dict[int, Job]:
-    """Read jobs, each consistently; those that are not there are left out.
+def read(
+    store: Table, job_keys: Iterable[int], *, whole: bool = True, kind: str = BPMN
+) -> dict[int, Job]:
+    """Read jobs, each consistently; those that are not there, or of another kind, are left out.
 
     Shapes: if not `whole`, then without what lies apart of a job: large inputs and outputs.
     """
@@ -58,7 +60,7 @@ def read(store: Table, job_keys: Iterable[int], *, whole: bool = True) -> dict[i
             if home != aliases.own(key)
         }
         found |= _read_at(store, moved, whole)
-    return found
+    return {key: job for key, job in found.items() if job.kind == kind}
 
 
 def claim(store: Table, job: Job, lock: Lock, *, now: datetime) -> Job | Lost:
@@ -109,6 +111,12 @@ def assign(store: Table, job: Job, assignee: str | None) -> Job | Lost:
     """Say who is to do the job; None says nobody."""
     after = replace(job, assignee=assignee)
     return _write(store, job, _set(job, after, ("assignee",), condition(Guard.ASSIGN, job)))
+
+
+def claim_task(store: Table, job: Job, assignee: str | None) -> Job | Lost:
+    """Give a user task, as read, to somebody; None gives it back."""
+    after = replace(job, assignee=assignee)
+    return _write(store, job, _set(job, after, ("assignee",), condition(Guard.CLAIM_TASK, job)))
 
 
 def set_retries(store: Table, before: Job, after: Job) -> Job | Lost:
@@ -189,7 +197,7 @@ def _write(store: Table, job: Job, write: Update) -> Job | Lost:
 
 
 def _lost(store: Table, job: Job) -> Lost:
-    return Lost(read(store, [job.key]).get(job.key))
+    return Lost(read(store, [job.key], kind=job.kind).get(job.key))
 
 
 def _place(job: Job) -> ItemKey:

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.engine.state import (
+    BPMN,
     ElementInstance,
     Incident,
     Instance,
@@ -106,6 +107,9 @@ class WantedJobs:
     type: str | None = None
     states: frozenset[JobState] | None = None
     assignee: str | None = None
+    candidate_group: str | None = None
+    is_assigned: bool | None = None
+    kind: str = BPMN
     is_held: bool | None = None
     at: datetime | None = None
 
@@ -267,16 +271,19 @@ def list_jobs(store: Table, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
     hot = [job for item in looked if _is_asked(job := _without_parts(item), wanted)]
     hot.sort(key=JOB_ORDERS[cut.sort_by], reverse=not cut.ascending)
     page = [job.key for job in hot[cut.first : cut.first + cut.size]]
-    whole = jobs.read(store, page)
+    whole = jobs.read(store, page, kind=wanted.kind)
     return Listed([whole[key] for key in page if key in whole], len(hot), is_floor)
 
 
 def _is_asked(job: Job, wanted: WantedJobs) -> bool:
     return (
-        (wanted.scope is None or job.scope == wanted.scope)
+        job.kind == wanted.kind
+        and (wanted.scope is None or job.scope == wanted.scope)
         and (wanted.type is None or job.type == wanted.type)
         and (wanted.states is None or job.state in wanted.states)
         and (wanted.assignee is None or job.assignee == wanted.assignee)
+        and (wanted.is_assigned is None or wanted.is_assigned is (job.assignee is not None))
+        and wanted.candidate_group in (None, *(job.candidate_groups or "").split(","))
         and (wanted.is_held is None or wanted.is_held is is_held(job, wanted.at))
     )
 

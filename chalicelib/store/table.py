@@ -262,6 +262,12 @@ def latest_key(profile: str, process_id: str) -> ItemKey:
     return ItemKey(LIVE, f"L#{profile}#{process_id}", "L")
 
 
+def latest_parts(pk: str) -> tuple[str, str]:
+    """Return the profile and process whose partition it is."""
+    _, profile, process_id = pk.split("#", 2)
+    return profile, process_id
+
+
 def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
     """Return where the version of that tag is named."""
     return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from chalicelib.delivery import later, timers
+from chalicelib.delivery import later, start_timers, timers
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare
 from chalicelib.engine.commands import FireTimer
 from chalicelib.engine.state import RecordKey, Timer
 from chalicelib.operations.advance import advance
+from chalicelib.operations.start_timers import fire_start
 from chalicelib.ports import Ports
 from chalicelib.store import instances
+from chalicelib.store.start_timers import read
 from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
 
 
@@ -25,6 +27,9 @@ def receive(ports: Ports, body: str) -> None:
 
     Raises: Rejected if it is none, or its timer is refused for good; Conflict.
     """
+    if start_timers.is_start(body):
+        _receive_start(ports, body)
+        return
     message = timers.from_text(body)
     for _ in looks(ports):
         root_version, timer = _read(ports, message)
@@ -37,6 +42,28 @@ def receive(ports: Ports, body: str) -> None:
                 return
             case LiveLater():
                 later.send_on(ports, timers.QUEUE, [timers.later(message)])
+                return
+            case Early():
+                continue
+            case _ as never:
+                assert_never(never)
+    put_back(ports, timers.QUEUE, body)
+
+
+def _receive_start(ports: Ports, body: str) -> None:
+    """Judge the message of a timer start event by the latest version of its process."""
+    message = start_timers.from_text(body)
+    for _ in looks(ports):
+        starts = read(ports.table, message.profile, message.bpmn_process_id)
+        verdict = start_timers.judge(message, starts, ports.clock.now())
+        match verdict:
+            case Spare():
+                return
+            case LiveDue():
+                fire_start(ports, message)
+                return
+            case LiveLater():
+                later.send_on(ports, timers.QUEUE, [start_timers.later(message)])
                 return
             case Early():
                 continue

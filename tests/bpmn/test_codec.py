@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,14 @@ ELEMENTS = st.builds(
     activation=OPTIONAL,
 )
 FLOWS = st.builds(SequenceFlow, TEXT, TEXT, TEXT, OPTIONAL)
+ELEMENTS = st.one_of(
+    ELEMENTS,
+    st.builds(
+        lambda whole, parts: replace(whole, parts=tuple(parts), is_parallel=True),
+        ELEMENTS,
+        st.lists(ELEMENTS, max_size=2),
+    ),
+)
 PROCESSES = st.builds(
     Process,
     TEXT,

@@ -72,7 +72,7 @@ def test_a_timer_may_be_feel(tag: str) -> None:
         ("timeCycle", "PT1H", "expected a repeating interval"),
         ("timeCycle", "R0/PT1H", "expected 1 to 2147483647 repetitions"),
         ("timeCycle", "R/PT0S", "expected an interval of at least one second"),
-        ("timeCycle", "0 0 9-17 * * MON-FRI", "expected a repeating interval"),
+        ("timeCycle", "0 0 9-17 * * MON-FRY", "expected a day of the week"),
     ],
 )
 def test_a_timer_that_can_never_be_right_is_refused(tag: str, text: str, problem: str) -> None:

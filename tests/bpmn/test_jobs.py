@@ -90,11 +90,13 @@ def test_a_user_task_without_a_type_is_a_job_of_the_profiles_own() -> None:
     assert Value("user-task-type") == job("userTask", '<zeebe:taskDefinition type=""/>').type
 
 
-def test_a_user_task_that_is_no_job_is_not_supported_yet() -> None:
-    message = refusal_of(line(extended("userTask", "")), Profile.PRIOSTACK)
+def test_a_user_task_is_no_job_where_the_profile_has_people_claim_it() -> None:
+    groups = '<zeebe:assignmentDefinition candidateGroups="=all"/>'
+    found = element(line(extended("userTask", groups)), Profile.PRIOSTACK).job
 
-    assert message.startswith("unsupported element type userTask without a job")
-    assert 'userTask "a" (line 1)' in message
+    assert found is not None
+    assert (True, Value("all", is_feel=True)) == (found.managed, found.candidate_groups)
+    assert not job("userTask", groups).managed
 
 
 def test_an_assignee_may_be_text_or_feel_or_missing() -> None:

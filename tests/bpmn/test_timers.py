@@ -180,7 +180,7 @@ def test_a_cycle_is_read_in_each_of_its_four_forms(text: str, expected: Cycle) -
         "R/2030-01-01T00:00:00Z",
         "R/P999999Y",
         "r/PT1H",
-        "*/5 * * * *",
+        "*/5 * * *",
         "R" + "9" * 100_000 + "/PT1S",
     ],
 )
@@ -257,7 +257,9 @@ def test_the_next_firing_is_the_first_point_of_the_grid_after_now(
     following = next_firing(f"R/{interval}", fired, now)
 
     assert following is not None
-    length = parse_cycle(f"R/{interval}").interval
+    cycle = parse_cycle(f"R/{interval}")
+    assert isinstance(cycle, Cycle)
+    length = cycle.interval
     earlier = [length.times(n).after(anchor) for n in (0, 1, 2)]
     assert following.due > now
     assert following.due - now <= earlier[1] - earlier[0] + timedelta(days=4)

@@ -39,6 +39,11 @@ def signal(reference: str) -> str:
     return f'<signalEventDefinition signalRef="{reference}"/>'
 
 
+def several(tag: str, id_: str, *definitions: str, attributes: str = "") -> str:
+    """Return an event of several definitions."""
+    return f'<{tag} id="{id_}" {attributes}>{"".join(definitions)}</{tag}>'
+
+
 def conditional(condition: str, names: str | None = None, changes: str | None = None) -> str:
     """Return what an event is about: a condition in FEEL, and which changes it asks for."""
     asks = {"variableNames": names, "variableEvents": changes}
@@ -120,3 +125,11 @@ def link_throw(id_: str, name: str) -> str:
 def link_catch(id_: str, name: str) -> str:
     definition = f'<linkEventDefinition name="{name}"/>'
     return f'<intermediateCatchEvent id="{id_}">{definition}</intermediateCatchEvent>'
+
+
+def event_sub_of(id_: str, *definitions: str, inside: str, attributes: str = "") -> str:
+    """Return an event subprocess whose start event has several definitions, and one element."""
+    first = several("startEvent", f"{id_}_start", *definitions, attributes=attributes)
+    inner = inside.split('id="')[1].split('"', maxsplit=1)[0]
+    flow = f'<sequenceFlow id="{id_}_f" sourceRef="{id_}_start" targetRef="{inner}"/>'
+    return f'<subProcess id="{id_}" triggeredByEvent="true">{first}{inside}{flow}</subProcess>'

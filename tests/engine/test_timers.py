@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chalicelib.engine.commands import CompleteJob, FireTimer
 from chalicelib.engine.effects import SetTimer
@@ -213,3 +215,51 @@ def test_no_job_is_left_when_a_task_in_a_loop_is_interrupted() -> None:
     assert ["a"] == game.open_jobs
     assert 1 == len(game.timers)
     assert InstanceState.COMPLETED == game.complete("a").state
+
+
+@given(st.datetimes(datetime(2020, 1, 1), datetime(2120, 1, 1), timezones=st.just(UTC)))
+def test_two_boundary_timers_of_days_fire_one_after_the_other_whatever_the_date(
+    began: datetime,
+) -> None:
+    """Row 44 of the known ways to get it wrong."""
+    events = (
+        boundary("first", "a", interrupting=False, duration="P10D"),
+        boundary("second", "a", interrupting=False, duration="P20D"),
+    )
+    model = process(
+        *(start(), service("a"), *events, end(), service("ten"), service("twenty")),
+        flows="start > a > end; first > ten; second > twenty",
+    )
+    day = 86_400
+    game = play(model, now=began).create()
+
+    assert ["a"] == game.wait(10 * day - 1).open_jobs
+    assert ["a", "ten"] == game.wait(2).open_jobs
+    assert ["a", "ten"] == game.wait(10 * day - 3).open_jobs
+    assert ["a", "ten", "twenty"] == game.wait(4).open_jobs
+
+
+@pytest.mark.parametrize(
+    "timer",
+    [
+        {"duration": "=length"},
+        {"date": '=date("9999-12-31") + duration("P1Y")'},
+        {"cycle": '="R/" + length'},
+    ],
+)
+def test_what_leads_beyond_the_calendar_is_an_incident(timer: dict[str, str]) -> None:
+    """Row 43 of the known ways to get it wrong."""
+    game = play(with_boundary(interrupting=False, **timer)).create(length="P999999Y")
+
+    assert ("EXTRACT_VALUE_ERROR", "a") == (
+        game.incident().error_type,
+        game.incident().element_id,
+    )
+
+
+def test_a_cron_expression_repeats_beside_its_activity() -> None:
+    game = play(with_boundary(interrupting=False, cycle="0/20 * * * * *")).create()
+
+    assert ["a", "remind"] == game.wait(20).open_jobs
+    assert ["a", "remind", "remind", "remind"] == game.wait(40).open_jobs
+    assert [NOW + timedelta(seconds=80)] == [timer.due for timer in game.timers]

@@ -36,14 +36,17 @@ ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),
     "json_text": _room(packages=("simplejson",), pure=True),
     "profile": _room(pure=True),
+    "cron": _room(pure=True),
     "xml_tree": _room(packages=("lxml",), pure=True),
     "xml_reader": _room("xml_tree", packages=("lxml",), pure=True),
     # the pure core
     "feel": _room("json_text", packages=("tzdata",), pure=True),
     "dmn": _room("json_text", "feel", "xml_tree", "xml_reader", pure=True),
-    "bpmn": _room("errors", "json_text", "profile", "feel", "xml_tree", "xml_reader", pure=True),
+    "bpmn": _room(
+        *("errors", "json_text", "profile", "cron", "feel", "xml_tree", "xml_reader"), pure=True
+    ),
     "engine": _room("errors", "json_text", "profile", "feel", "dmn", "bpmn", pure=True),
-    "scheduler": _room("errors", "json_text", pure=True),
+    "scheduler": _room("errors", "json_text", "cron", pure=True),
     # the shell
     "ports": _room("engine", "scheduler"),
     "operations": _room(*_CORE, "store", "delivery"),

@@ -17,6 +17,7 @@ NOT_LOADED = (
     "botocore",
     "chalicelib.runners",
     "chalicelib.telemetry",
+    "chalicelib.dmn",
     "httpcore",
     "hypercorn",
     "infra",

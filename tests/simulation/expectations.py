@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 
-from chalicelib.engine.state import Incident
+from chalicelib.engine.state import Incident, Root
 from chalicelib.engine.turn import Entered, HistoryEvent
-from chalicelib.store import definitions, history, instances
+from chalicelib.store import definitions, history, instances, start_timers
 from tests.simulation.changes import SKEW_TOLERATED_MS
 from tests.simulation.stage import Stage
 
 REMINDERS_MAX = 3
 INTERVAL_MS = 10_000
+FIRINGS_MAX = 2
 
 
 def reminders(stage: Stage) -> Iterator[str]:
@@ -26,6 +28,25 @@ def reminders(stage: Stage) -> Iterator[str]:
         for number, at in enumerate(fired, 1):
             if at < task + number * INTERVAL_MS - SKEW_TOLERATED_MS:
                 yield f"instance {key} had its reminder {number} after {at - task} ms"
+
+
+def started_by_timers(stage: Stage) -> Iterator[str]:
+    """Each firing of the latest version started one instance; older ones started none since."""
+    if not stage.ledger.deployed:
+        return
+    infos = {info.key: info for info in definitions.list_all(stage.inner)}
+    latest = max(infos.values(), key=lambda info: info.version)
+    found = start_timers.read(stage.inner, latest.profile, latest.bpmn_process_id)
+    roots = [root for key in stage.watch.roots if (root := _root(stage, key)) is not None]
+    started = [root for root in roots if root.definition_key == latest.key]
+    if found is None or found.definition_key != latest.key or found.timers:
+        yield f"timers are left of version {latest.version}: {found}"
+    elif not 1 <= found.firings == len(started) <= FIRINGS_MAX:
+        yield f"{found.firings} firings started {len(started)} instances"
+    for root in roots:
+        since = root.created_at - infos[root.definition_key].deployed_at
+        if since < timedelta(milliseconds=INTERVAL_MS - SKEW_TOLERATED_MS):
+            yield f"instance {root.key} was started {since} after its deployment"
 
 
 def versions(stage: Stage) -> Iterator[str]:
@@ -83,6 +104,11 @@ def thrown_once(stage: Stage) -> Iterator[str]:
         came += sum(_enters(event, "received") for event in events)
     if thrown != came:
         yield f"{thrown} messages were thrown, {came} came"
+
+
+def _root(stage: Stage, key: int) -> Root | None:
+    instance = instances.load(stage.inner, key)
+    return None if instance is None else instance.root
 
 
 def _enters(event: HistoryEvent, element_id: str) -> bool:

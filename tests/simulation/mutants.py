@@ -5,7 +5,7 @@ They replace a name that a module calls by, so the code itself needs no switch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
 from chalicelib.engine import subscriptions
 from chalicelib.engine.effects import Effect
+from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
 from chalicelib.operations import buffering, claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
@@ -153,8 +154,10 @@ def latest_not_compared() -> Mutant:
     """Deploy whatever version was deployed meanwhile."""
     writes = definitions._writes
 
-    def write_all(info: DefinitionInfo, latest: DefinitionInfo | None) -> list[Write]:
-        first, *rest = writes(info, latest)
+    def write_all(
+        info: DefinitionInfo, latest: DefinitionInfo | None, starts: Mapping[str, StartTimer]
+    ) -> list[Write]:
+        first, *rest = writes(info, latest, starts)
         return [replace(first, condition=()), *rest] if isinstance(first, Put) else [first, *rest]
 
     return replaced(definitions, _writes=write_all)

@@ -133,6 +133,7 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.START_MARK: ("started-once", "failed-once"),
     Guard.REQUEST: ("asked-again",),
     Guard.NAME: ("two-arm-one-name",),
+    Guard.START_TIMER: ("timer-start", "timer-start-replaced"),
     Guard.CLIENT_CAP: ("capped",),
     **run_mutations.NOTICED_BY,
 }

@@ -6,6 +6,7 @@ issue; until then the few lines of it are here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -187,7 +188,8 @@ def double_messages(stage: Stage, type_: str) -> None:
 
 def deploy(stage: Stage, diagram: str, name: str) -> None:
     """Deploy a diagram under another name of its process."""
-    xml = (DIAGRAMS / diagram).read_text().replace('name="One task"', f'name="{name}"').encode()
+    drawn = (DIAGRAMS / diagram).read_text()
+    xml = re.sub(r'(<bpmn:process [^>]*)name="[^"]*"', rf'\g<1>name="{name}"', drawn).encode()
 
     def operation() -> int:
         deployed = create_process_definition(stage.ports, xml, Profile.ZENBPM)

@@ -73,6 +73,12 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
     (Guard.REQUEST, None, Asked(version=2), (Equals("version", 2),)),
     (Guard.NAME, None, Asked(), (Absent("pk"),)),
     (Guard.NAME, None, Asked(holder=7), (Equals("subscription", 7),)),
+    (
+        Guard.START_TIMER,
+        None,
+        Asked(version=2, holder=7),
+        (Equals("definition_key", 7), Equals("firings", 2)),
+    ),
     (Guard.CLIENT_CAP, None, Asked(), (Absent("pk"),)),
     (Guard.CLIENT_CAP, None, Asked(version=2), (Equals("version", 2),)),
 ]

@@ -17,6 +17,7 @@ from chalicelib.ports import LIVE, Query
 from chalicelib.store import quotas, table
 from chalicelib.store.definitions import Definition
 from tests.counting import Costs, CountingTable
+from tests.operations.dmn import RULE_TASK, deploy_dmn
 from tests.operations.stage import Stage
 
 WRITE_UNITS_AIM = 12  # per job of a process of three tasks; design section 9
@@ -100,6 +101,27 @@ def test_a_job_of_three_costs_at_most_twelve_write_units(stage: Counted) -> None
     assert 0 == total.index_queries
     assert 34 == total.write_units <= WRITE_UNITS_AIM * len(JOBS)
     assert (16, Decimal(9)) == (total.requests, total.read_units)
+
+
+def test_a_decision_costs_one_read_and_one_item_with_its_index_entry(stage: Counted) -> None:
+    deploy_dmn(stage)
+
+    def completed(source: str, type_: str) -> Costs:
+        """Complete a first job, once to fill the container's memory and once to be counted."""
+        definition = stage.deploy(source)
+        for _ in range(2):
+            stage.create(definition)
+            (job,) = stage.activate(type_)
+            stage.counter.costs()
+            stage.complete(job, amount=550)
+            costs = stage.note(f"complete {type_} of {source}")
+        return costs
+
+    decided, plain = completed(RULE_TASK, "before"), completed("sequence.bpmn", "reserve")
+
+    assert 0 == decided.index_queries
+    assert 1 == decided.requests - plain.requests == decided.read_units - plain.read_units
+    assert 3 == decided.write_units - plain.write_units  # one of them for the entry
 
 
 def test_a_small_instance_and_its_jobs_stay_below_a_kilobyte(stage: Counted) -> None:

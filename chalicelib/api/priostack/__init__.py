@@ -5,6 +5,7 @@ from __future__ import annotations
 from chalice.app import Chalice
 
 from chalicelib.api.priostack import (
+    decisions,
     definitions,
     document,
     errors,
@@ -12,10 +13,15 @@ from chalicelib.api.priostack import (
     incidents,
     instances,
     jobs,
+    messages,
+    user_tasks,
 )
 from chalicelib.api.priostack.document import PREFIX
 
-PARTS = (definitions, instances, hand_out, jobs, incidents, document)
+PARTS = (
+    *(definitions, instances, hand_out, jobs, incidents, user_tasks, messages, decisions),
+    document,
+)
 
 
 def register(app: Chalice) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 from chalice.app import Blueprint, Response
 
 from chalicelib import logs, wiring
@@ -11,10 +14,11 @@ from chalicelib.api.operation import Operation
 from chalicelib.api.priostack import errors, keys, pages, shapes, uploads
 from chalicelib.api.xml_text import as_text
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations import definitions
+from chalicelib.operations import definitions, dmn_definitions
 from chalicelib.operations.definitions import WantedDefinitions
 from chalicelib.profile import Profile
-from chalicelib.store.definitions import Deployed
+from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.dmn_definitions import DmnDefinitionInfo
 
 XML = "application/xml"
 
@@ -33,11 +37,13 @@ def create_process_definition() -> Response:
     """createProcessDefinition: 201 and what is new; 400 for what is no XML, 413, 422.
 
     The file is the body, or a part of a form, or the member `xml` of a JSON object. Of a file of
-    several processes all are named in `definitions`. A refused file uses up no version number.
+    several processes all are named in `definitions`, of a DMN file its `decisions`. A refused
+    file uses up no version number.
     """
-    deployed = _deployed(uploads.uploaded(routes.current_request))
-    logs.about(process_definition_key=deployed.definitions[0].key)
-    return http.answer(201, shapes.DEPLOYED.write(deployed.definitions))
+    xml = uploads.uploaded(routes.current_request)
+    found = _decisions(xml) if uploads.is_of_decisions(xml) else _processes(xml)
+    logs.about(process_definition_key=found[0].key)
+    return http.answer(201, shapes.DEPLOYED.write(found))
 
 
 @routes.route("/process-definitions", content_types=[])
@@ -83,10 +89,27 @@ def get_process_definition_xml(process_definition_key: str) -> Response:
     return Answer(as_text(xml), {**http.CORS, "Content-Type": f"{XML}; charset=utf-8"}, 200)
 
 
-def _deployed(xml: bytes) -> Deployed:
-    """Deploy a file. Raises: ModelRefused for XML that is no model of ours; Rejected."""
+def _processes(xml: bytes) -> Sequence[DefinitionInfo]:
+    """Deploy a file of processes. Raises: ModelRefused; Rejected."""
+    with _refusing():
+        deployed = definitions.create_process_definition(wiring.ports(), xml, Profile.PRIOSTACK)
+    return deployed.definitions
+
+
+def _decisions(xml: bytes) -> Sequence[DmnDefinitionInfo]:
+    """Deploy a file of decisions. Raises: ModelRefused; Rejected."""
+    with _refusing():
+        info, _ = dmn_definitions.create_dmn_resource_definition(
+            wiring.ports(), xml, Profile.PRIOSTACK
+        )
+    return [info]
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Tell XML that is no model of ours from what is no XML. Raises: ModelRefused; Rejected."""
     try:
-        return definitions.create_process_definition(wiring.ports(), xml, Profile.PRIOSTACK)
+        yield
     except Rejected as problem:
         is_model = problem.reason is Reason.INVALID_ARGUMENT and "is_malformed" not in (
             problem.details

@@ -66,10 +66,16 @@ def _definition(of: Callable[[Any], Any]) -> dict[str, Field]:
 
 
 DEFINITION = Object("ProcessDefinition", _definition(lambda found: found))
-DEPLOYED = Object(  # of the definitions of one file
+DEPLOYED = Object(  # of the processes of one file, or of a file of decisions
     "Deployed",
     {
         **_definition(lambda found: found[0]),
+        "bpmnProcessId": member(
+            Text(), lambda found: getattr(found[0], "bpmn_process_id", None), optional=True
+        ),
+        "decisions": member(
+            ListOf(Text()), lambda found: getattr(found[0], "decisions", None), optional=True
+        ),
         "definitions": member(
             ListOf(DEFINITION), lambda found: found if len(found) > 1 else None, optional=True
         ),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from chalice.app import Request
 
 from chalicelib.api import forms, http
 from chalicelib.api.http import NotServed
 from chalicelib.api.priostack import shapes
-from chalicelib.api.xml_text import as_bytes
+from chalicelib.api.xml_text import as_bytes, as_text
 
 RAW = ("application/xml", "text/xml", "application/octet-stream")
+HEAD_BYTES = 20_000  # in which the first element of a model begins
+_FIRST = re.compile(r"<[A-Za-z_][^>]*")
 TAKEN = (*RAW, forms.MEDIA_TYPE, http.JSON)
 
 
@@ -27,6 +31,12 @@ def uploaded(request: Request) -> bytes:
     if not body.strip():
         raise http.body_error("value is required but missing")
     return body
+
+
+def is_of_decisions(xml: bytes) -> bool:
+    """Say whether a file is a model of decisions, by the namespace of its first element."""
+    found = _FIRST.search(as_text(xml[:HEAD_BYTES]))
+    return found is not None and "/spec/DMN/" in found[0]
 
 
 def _file_of(body: bytes, content_type: str) -> bytes:

@@ -21,7 +21,7 @@ def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Create the job of a task or a none event; without one there is nothing to do but go on."""
     if node.job is not None:
         jobs.create(draft, node, scope, key)
-    elif node.event_name is not None:
+    elif node.event_name is not None or node.parts:
         throwing.throw(draft, node, scope, key)
     elif node.inputs or node.outputs:
         local = variables.inputs_of(draft, node, scope)

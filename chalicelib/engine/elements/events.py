@@ -117,7 +117,7 @@ def enter_caught(draft: Draft, node: Node, scope: int, key: int) -> None:
     tokens.hand_on(draft, node, scope, key, payload or None if outputs is None else outputs)
 
 
-CAUGHT = frozenset((EventType.MESSAGE, EventType.SIGNAL))
+CAUGHT = frozenset((EventType.MESSAGE, EventType.SIGNAL, EventType.TIMER))
 
 BEHAVIOURS = {
     Kind.START_EVENT: enter_start,

@@ -282,3 +282,56 @@ def test_incidents_of_all_instances_are_listed_newest_first(
 
     assert 3 == listed["total"]
     assert keys[1::-1] == [each["process_instance_key"] for each in listed["items"]]
+
+
+CONDITION = process(
+    '<startEvent id="s"/><exclusiveGateway id="g" default="d"/><endEvent id="e"/>'
+    '<endEvent id="f"/><sequenceFlow id="d" sourceRef="g" targetRef="e"/>'
+    '<sequenceFlow id="c" sourceRef="g" targetRef="f"><conditionExpression>amount &gt; 5'
+    "</conditionExpression></sequenceFlow>",
+    flows="s>g",
+)
+TIMER = process(
+    '<startEvent id="s"/><intermediateCatchEvent id="t"><timerEventDefinition><timeDuration>'
+    '=amount</timeDuration></timerEventDefinition></intermediateCatchEvent><endEvent id="e"/>',
+    flows="s>t t>e",
+)
+COLLECTION = process(
+    '<startEvent id="s"/>',
+    task("a").replace(
+        "</serviceTask>",
+        "<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics "
+        'inputCollection="=amount" inputElement="each"/></extensionElements>'
+        "</multiInstanceLoopCharacteristics></serviceTask>",
+    ),
+    '<endEvent id="e"/>',
+    flows="s>a a>e",
+)
+
+
+@pytest.mark.rule("P42")
+@pytest.mark.parametrize("xml", [CONDITION, TIMER, COLLECTION], ids=["if", "timer", "list"])
+def test_a_variable_that_is_read_and_not_there_is_an_incident(client: Client, xml: bytes) -> None:
+    missing = start(client, xml)
+
+    (incident,) = incidents(client)
+    assert ("INCIDENT", "VARIABLE_MISSING") == (state(client, missing), incident["error_code"])
+    assert "amount" in incident["error_message"]
+
+
+@pytest.mark.rule("P42")
+def test_a_mapping_of_a_variable_that_is_not_there_gives_null(client: Client) -> None:
+    more = '<zeebe:ioMapping><zeebe:input source="=amount" target="x"/></zeebe:ioMapping>'
+    xml = process('<startEvent id="s"/>', task("a", more=more), flows="s>a")
+    start(client, xml)
+
+    assert [{"x": None}] == [job["variables"] for job in activate(client, "a")]
+
+
+@pytest.mark.parametrize("amount", ["5", None, [1]])
+def test_a_variable_that_is_there_and_unfit_is_another_incident(
+    client: Client, amount: Any
+) -> None:
+    start(client, CONDITION, {"amount": amount})
+
+    assert ["EXPRESSION_FAILED"] == [each["error_code"] for each in incidents(client)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from functools import partial
 
 from chalicelib.engine import keys
 from chalicelib.engine.limits import Limits
@@ -115,6 +116,18 @@ def _cycle(stage: Stage) -> None:
     hire(stage, "worker of remind", "remind")
 
 
+def _timer_start(stage: Stage) -> None:
+    """A deployment whose timer starts two instances, ten seconds apart."""
+    stage.client("deployer", partial(operators.deploy, stage, "timer_start.bpmn", "Hourly"))
+
+
+def _timer_start_replaced(stage: Stage) -> None:
+    """A new version is deployed at the moment the timer of the old one fires."""
+    _timer_start(stage)
+    again = partial(operators.deploy, stage, "timer_start.bpmn", "Daily")
+    stage.client("other deployer", again, after_ms=10_000)
+
+
 def _net(stage: Stage) -> None:
     """Every message is lost, as none should be: the sweeper tells all again within a day."""
     one_start(stage)
@@ -142,5 +155,17 @@ SCENARIOS = (
     Scenario("agenda-cancelled", "parallel_join.bpmn", _agenda_cancelled, settings=ONE_MOVE),
     Scenario("terminate-and-complete", "terminate_end.bpmn", _terminate_and_complete),
     Scenario("cycle", "boundary_cycle.bpmn", _cycle, expect=expectations.reminders),
+    Scenario(
+        "timer-start",
+        "timer_start.bpmn",
+        _timer_start,
+        expect=expectations.started_by_timers,
+    ),
+    Scenario(
+        "timer-start-replaced",
+        "timer_start.bpmn",
+        _timer_start_replaced,
+        expect=expectations.started_by_timers,
+    ),
     Scenario("net", "timer_catch.bpmn", _net, struck_ms=2 * DAY_MS, settle_ms=2 * DAY_MS),
 )

@@ -1,5 +1,7 @@
 """Cron expressions of five fields in the Unix sense: what they name, and EventBridge's six fields.
 
+Scheduled jobs fire by them, and so do timers of models (`bpmn/crons.py`).
+
 An expression is read into sets of numbers; both the translation and the firings come from these,
 so they cannot mean different things. The days of a month are given by one of the two day fields;
 the other must be `*` (or `?`), as EventBridge Scheduler cannot say "the 1st or any Monday".

@@ -1,0 +1,84 @@
+"""Timer start events: when they fire, from the deployment of their process on.
+
+They are evaluated once, when the process is deployed, with nothing but the moment to go by; what
+has no sensible value is refused there. A cycle goes on by its grid: after one firing, and after
+now, so those that were missed fire once.
+
+Source: BPMN 2.0.2 section 10.5.2 (start events); contracts/bpmn.md 3.1 (timer start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.bpmn.durations import InvalidTime
+from chalicelib.bpmn.model import Element, Process
+from chalicelib.bpmn.timers import Firing, first_firing, next_firing
+from chalicelib.engine.expressions import compile_value, extract_text
+from chalicelib.engine.stuck import Stuck
+from chalicelib.errors import Reason, Rejected
+
+CYCLE = "cycle"
+STARTS_MAX = 100  # timer start events of a process: their state is one attribute, of 50 kB at most
+
+
+@dataclass(frozen=True, slots=True)
+class StartTimer:
+    """A timer start event that waits for its due second, with what is left of its cycle.
+
+    Shapes: as of a `Timer`.
+    """
+
+    due: datetime
+    anchor: datetime
+    remaining: int | None = 0
+    interval: str | None = None
+
+
+def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
+    """Say when the timer start events of a process that is deployed now fire first, by their ids.
+
+    One that never fires, such as a cycle whose end is past, is left out.
+    Raises: Rejected(INVALID_ARGUMENT), naming the element.
+    """
+    elements = process.timer_starts()
+    if len(elements) > STARTS_MAX:
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f"process {process.id}: expected at most {STARTS_MAX} timer start events, "
+            f"found {len(elements)}",
+        )
+    found = {element.id: _first(element, now) for element in elements}
+    return {id_: timer for id_, timer in found.items() if timer is not None}
+
+
+def next_start(timer: StartTimer, now: datetime) -> StartTimer | None:
+    """Say when a timer start event fires after a firing; None if that was its last."""
+    if timer.interval is None:
+        return None
+    fired = Firing(timer.due, timer.remaining, timer.anchor)
+    following = next_firing(timer.interval, fired, now)
+    return None if following is None else _timer(following, timer.interval)
+
+
+def _first(element: Element, now: datetime) -> StartTimer | None:
+    assert element.timer is not None
+    kind, compute = element.timer.kind, compile_value(element.timer.value)
+    where = f'timer of startEvent "{element.id}"'
+    try:
+        text = extract_text(compute, {}, now, where)
+        firing = first_firing(kind, text, now)
+    except Stuck as stuck:
+        raise Rejected(
+            Reason.INVALID_ARGUMENT,
+            f"{stuck.message}; it is evaluated at deployment, where there are no variables",
+        ) from stuck
+    except InvalidTime as error:
+        raise Rejected(Reason.INVALID_ARGUMENT, f"{where}: {error}") from error
+    return None if firing is None else _timer(firing, text if kind == CYCLE else None)
+
+
+def _timer(firing: Firing, interval: str | None) -> StartTimer:
+    return StartTimer(firing.due, firing.anchor, firing.remaining, interval)

@@ -1,0 +1,127 @@
+"""Timer start events: promised when their process is deployed, and fired when they are due.
+
+Source: contracts/bpmn.md 3.1 (timer start); design sections 3 ("Start mark") and 4.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from chalicelib.bpmn.model import Process
+from chalicelib.delivery.horizon import DEADLINE
+from chalicelib.delivery.promise import promise_in_time
+from chalicelib.delivery.start_timers import StartMessage
+from chalicelib.engine.effects import SetStart
+from chalicelib.engine.facts import facts_of
+from chalicelib.engine.start_timers import StartTimer, first_starts, next_start
+from chalicelib.engine.turn import Turn
+from chalicelib.errors import Conflict, Rejected
+from chalicelib.operations import decisions
+from chalicelib.operations.attempts import attempts, tell
+from chalicelib.operations.correlation import start_command
+from chalicelib.operations.owed import run_inline
+from chalicelib.ports import Item, ItemKey, Ports, Update, Written
+from chalicelib.profile import Profile
+from chalicelib.store import definitions, instances, start_timers, table
+from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.start_timers import Starts
+
+logger = logging.getLogger(__name__)
+
+
+def starts_of(
+    processes: Iterable[Process], now: datetime
+) -> Mapping[str, Mapping[str, StartTimer]]:
+    """Return when the timer start events of processes fire first. Raises: Rejected."""
+    return {process.id: first_starts(process, now) for process in processes}
+
+
+def promise_starts(
+    ports: Ports,
+    infos: Sequence[DefinitionInfo],
+    starts: Mapping[str, Mapping[str, StartTimer]],
+) -> None:
+    """Promise the first firings of definitions that are about to be committed."""
+    owed = [
+        _owed(info, element_id, timer)
+        for info in infos
+        for element_id, timer in starts.get(info.bpmn_process_id, {}).items()
+    ]
+    if owed:
+        promise_in_time(ports, owed)
+
+
+def fire_start(ports: Ports, message: StartMessage) -> Turn | None:
+    """Start an instance for a firing; None if it was done, or its version is not the latest.
+
+    Shapes: the message was found due. What keeps the instance from starting is logged, and the
+        cycle goes on.
+    Raises: Conflict.
+    """
+    for _ in attempts(ports):
+        starts = start_timers.read(ports.table, message.profile, message.bpmn_process_id)
+        timer = None if starts is None else _waiting(starts, message)
+        if starts is None or timer is None:
+            return None
+        definition = definitions.get(ports.table, starts.definition_key)
+        assert definition is not None, f"definition {starts.definition_key} is deployed"
+        following = next_start(timer, ports.clock.now())
+        owed = [] if following is None else [_owed(definition, message.element_id, following)]
+        write = start_timers.advance(_place(message), starts, message.element_id, following)
+        command = start_command(ports, definition, message.element_id, {})
+        try:
+            turn = decisions.decide_start(ports, definition.process, command)
+        except Rejected as rejected:
+            if _pass_over(ports, owed, write, rejected):
+                return None
+            continue
+        promise_in_time(ports, [*turn.effects, *owed], turn.after.key, turn.after.root.turn_id)
+        if instances.commit(ports.table, turn, write):
+            tell(ports, facts_of(turn, command, definition.process))
+            return run_inline(ports, turn)
+    raise Conflict(f"process {message.bpmn_process_id} could not be started for {DEADLINE}")
+
+
+def waiting_starts(pointer: Item, now: datetime) -> Iterator[StartMessage]:
+    """Yield the messages of all timers that a *latest* pointer has."""
+    starts = start_timers.of_item(pointer)
+    profile, process_id = table.latest_parts(str(pointer["pk"]))
+    for element_id, timer in starts.timers.items():
+        yield StartMessage(
+            Profile(profile),
+            process_id,
+            starts.definition_key,
+            starts.version,
+            element_id,
+            timer.due,
+            now,
+        )
+
+
+def _waiting(starts: Starts, message: StartMessage) -> StartTimer | None:
+    """Return the timer that a message is for, None if it waits no more."""
+    if starts.definition_key != message.definition_key:
+        return None
+    timer = starts.timers.get(message.element_id)
+    return timer if timer is not None and timer.due == message.due else None
+
+
+def _pass_over(ports: Ports, owed: Sequence[SetStart], write: Update, why: Rejected) -> bool:
+    """End a firing that starts nothing; False if another was first."""
+    promise_in_time(ports, owed)
+    if not isinstance(ports.table.write(write), Written):
+        return False
+    logger.warning("no instance was started by a timer: %s", why)
+    return True
+
+
+def _owed(info: DefinitionInfo, element_id: str, timer: StartTimer) -> SetStart:
+    return SetStart(
+        info.profile, info.bpmn_process_id, info.key, info.version, element_id, timer.due
+    )
+
+
+def _place(message: StartMessage) -> ItemKey:
+    return table.latest_key(message.profile.value, message.bpmn_process_id)
