@@ -180,6 +180,12 @@ LIMITS = (
         "max_elements",
         whole,
     ),
+    Row(
+        "cluster.engine.maxProcessInstanceNestingDepth",
+        "CLUSTER_ENGINE_MAX_PROCESS_INSTANCE_NESTING_DEPTH",
+        "max_depth",
+        whole,
+    ),
 )
 ROWS = (
     Row(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
+from chalicelib.bpmn.called import called_of
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
@@ -42,6 +43,7 @@ ACTIVITIES = JOB_TASKS | {
     Kind.USER_TASK,
     Kind.RECEIVE_TASK,
     Kind.SCRIPT_TASK,
+    Kind.CALL_ACTIVITY,
     *SCOPES,
 }
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
@@ -128,6 +130,7 @@ def compile_element(
         condition=event.condition,
         loop=loop_of(node) if kind in ACTIVITIES else None,
         many=many_of(node) if kind in ACTIVITIES else None,
+        called=called_of(node, extensions) if kind is Kind.CALL_ACTIVITY else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,

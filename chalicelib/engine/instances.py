@@ -27,6 +27,7 @@ def new_root(process: Process, command: CreateInstance, now: datetime, keys: Key
         time_to_live=command.time_to_live,
         tokens=1,
         blocks=(keys.block,),
+        parent=command.parent,
     )
 
 

@@ -29,6 +29,13 @@ class Iterated(NamedTuple):
     body: int
 
 
+class ChildCalled(NamedTuple):
+    """History: an element began to wait for a child instance."""
+
+    key: int
+    element_key: int
+
+
 class Left(NamedTuple):
     """History: an element completed; `outputs` is what its mappings handed on, None if nothing."""
 
@@ -108,6 +115,7 @@ HistoryEvent = (
     | Subscribed
     | Unsubscribed
     | Iterated
+    | ChildCalled
 )
 
 
