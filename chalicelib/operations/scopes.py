@@ -13,7 +13,7 @@ from chalicelib.bpmn.model import SCOPES, Process
 from chalicelib.engine.state import Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
-from chalicelib.store import definitions, instances, rows
+from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.rows import ScopeRow
 
@@ -57,7 +57,8 @@ def not_found(key: int) -> Rejected:
 
 
 def children(ports: Ports, key: int) -> list[Found]:
-    """Return the subprocesses directly in an instance, or in one scope of it, live and ended."""
+    """Return the subprocesses directly in an instance, or in one scope of it, live and ended, and
+    the instances that were called there."""
     instance = instances.load(ports.table, key)
     if instance is None:
         return []
@@ -68,7 +69,17 @@ def children(ports: Ports, key: int) -> list[Found]:
     whole = instances.read_more(
         ports.table, instance, [RecordKey(Variables, each) for each in live]
     )
-    return [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
+    scopes = [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
+    return scopes + _called(ports, instance, key, definition.process)
+
+
+def _called(ports: Ports, instance: Instance, key: int, process: Process) -> list[Found]:
+    """Return the instances that were called directly in an instance, or in one scope of it."""
+    if not any(element.called for element in process.elements.values()):
+        return []
+    found = rows.child_rows(ports.table, instance.key)
+    whole = lists.whole(ports.table, [child for child, scope in found.items() if scope == key])
+    return [Found(each.key, each, definition_of(ports, each)) for each in whole]
 
 
 def is_live(instance: Instance, key: int, process: Process) -> bool:
