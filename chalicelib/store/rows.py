@@ -14,8 +14,8 @@ from datetime import datetime
 
 from chalicelib.engine.turn import (
     Armed,
-    Called,
     Changed,
+    ChildCalled,
     Disarmed,
     Entered,
     Iterated,
@@ -182,7 +182,7 @@ def child_rows(store: Table, instance_key: int) -> dict[int, int]:
                 around[key] = bodies.get(scope, scope)
             case Iterated(key, body):
                 bodies[key] = body
-            case Called(key, element_key):
+            case ChildCalled(key, element_key):
                 rows[key] = around[element_key]
     return rows
 
