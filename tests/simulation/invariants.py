@@ -129,7 +129,8 @@ def _wrong_instance(instance: Instance) -> Iterator[str]:
 def _wrong_history(
     store: Table, instance: Instance, events: Sequence[HistoryEvent]
 ) -> Iterator[str]:
-    page = store.query(Query(HISTORY, table.instance_pk(instance.key)))
+    query = Query(HISTORY, table.instance_pk(instance.key), first=table.HISTORY_OF_TURN)
+    page = store.query(query)
     versions = sorted({int(str(item["sk"]).split("#")[1]) for item in page.items})
     if versions != list(range(1, instance.root.version + 1)):
         yield f"history of versions {versions}, the root is at {instance.root.version}"

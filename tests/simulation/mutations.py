@@ -217,6 +217,12 @@ def ordering_mutations() -> list[Mutation]:
         ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),
+        Mutation(
+            "deploy: latest of DMN as read",
+            mutants.dmn_latest_not_compared,
+            ("two-dmn-deployments",),
+        ),
+        Mutation("a decision within its turn", mutants.decisions_apart, ("decided-or-cancelled",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
         *(Mutation(*each) for each in run_mutations.ORDERINGS),
     ]

@@ -150,7 +150,7 @@ class Watch:
                 self._wrote_root(key, before, after)
             case "J#":
                 self._wrote_job(key, before, after)
-            case "T#":
+            case "T#" if key.pk.startswith("I#"):  # elsewhere it is a version tag
                 self._wrote_timer(key, before, after)
 
     def _wrote_root(self, key: ItemKey, before: Item | None, after: Item | None) -> None:

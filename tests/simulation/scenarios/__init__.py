@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.scenarios import (
+    deciding,
     failing,
     flowing,
     handing_out,
@@ -13,7 +14,7 @@ from tests.simulation.scenarios import (
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating, scheduling, meeting)
+    for module in (flowing, handing_out, failing, operating, scheduling, meeting, deciding)
     for scenario in module.SCENARIOS
 }
 
@@ -33,6 +34,7 @@ WHOLE = (
     "extended-by-its-namesake",
     "last-failure-twice",
     "resolved-and-cancelled",
+    "decided-or-cancelled",
     "set-at-last-failure",
     "fired-in-a-loop",
     "fired-at-once",
