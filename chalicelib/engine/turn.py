@@ -23,7 +23,11 @@ class Entered(NamedTuple):
 
 
 class Iterated(NamedTuple):
-    """History: an iteration of a multi-instance activity began: a scope within its body."""
+    """History: an iteration of a multi-instance activity began: a scope within its body.
+
+    Shapes: a body of rounds, which need no scopes of their own, is its own `body`; what waits to
+        trigger an event subprocess has the scope it waits in for one.
+    """
 
     key: int
     body: int

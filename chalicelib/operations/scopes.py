@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from chalicelib.bpmn.model import SCOPES, Process
+from chalicelib.bpmn.model import SCOPES, EventType, Kind, Process
 from chalicelib.engine.state import Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
 from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.rows import ScopeRow
+
+UNDOING = frozenset({EventType.COMPENSATION, EventType.CANCEL})
+THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ def is_live(instance: Instance, key: int, process: Process) -> bool:
     if element is None or element.loop:
         return False
     around = root.live.get(element.scope)
-    is_iteration = around is not None and around.loop > 0
+    is_iteration = around is not None and (
+        around.loop > 0 or around.element_id == element.element_id
+    )
     return _owns_scope(process, element.element_id, is_iteration)
 
 
@@ -110,10 +115,12 @@ def _rows(ports: Ports, instance: Instance, process: Process) -> dict[int, Scope
 
 
 def _owns_scope(process: Process, element_id: str, is_iteration: bool) -> bool:
-    """Say whether an element has others inside: a subprocess, or the body of many."""
+    """Say whether an element has others inside: a subprocess, the body of many or of rounds, or
+    what asks for compensation, where handlers run."""
     element = process.elements[element_id]
-    is_body = element.many is not None and not is_iteration
-    return is_body or element.kind in SCOPES
+    is_body = element.many is not None or element.loop is not None
+    undoes = element.event_type in UNDOING and element.kind in THROWING
+    return element.kind in SCOPES or undoes or (is_body and not is_iteration)
 
 
 def is_body(found: Found) -> bool:

@@ -193,7 +193,7 @@ def timer_rows(store: Table, instance_key: int) -> dict[int, TimerRow]:
     around: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, _, scope) | Iterated(key, scope):
+            case Entered(key, _, scope) | Iterated(key, scope) if scope != key:
                 around[key] = scope
             case Armed(key, element_id, element_key, due):
                 scope = around.get(element_key, instance_key)
@@ -209,7 +209,7 @@ def message_rows(store: Table, instance_key: int) -> dict[int, MessageRow]:
     around: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, _, scope):
+            case Entered(key, _, scope) | Iterated(key, scope) if scope != key:
                 around[key] = scope
             case Subscribed(key, element_id, element_key, name, str() as correlation_key):
                 scope = around.get(element_key, instance_key)
@@ -235,7 +235,7 @@ def _snapshots(
     around: dict[int, int] = {}
     for _, event in history.events(store, instance_key):
         match event:
-            case Iterated(key, body):
+            case Iterated(key, body) if body != key:
                 around[key] = body
             case Entered(key, _, scope):
                 around[key] = scope
