@@ -244,6 +244,7 @@ DMN_DEFINITIONS = "DMN_DEFINITIONS"
 DMN, DECIDING = "dmn:", "decision:"  # before the profile, where it is no process that is named
 MODEL = "M#"
 XML = "X#"
+START_QUOTA = ItemKey(LIVE, "Q#starts", "-")  # counts starts against priostack.startQuota
 BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
 CENSUS = "CENSUS"
 
