@@ -114,6 +114,7 @@ def _element_to(element: Element) -> _Json:
         link=element.link,
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
+        waitsForAll=element.waits_for_all or None,
     )
 
 
@@ -155,6 +156,7 @@ def _element_from(row: _Json) -> Element:
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
+        waits_for_all=row.get("waitsForAll", False),
     )
 
 

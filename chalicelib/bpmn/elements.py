@@ -96,7 +96,7 @@ def compile_element(
         raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
     if kind is Kind.SEND_TASK and job is None:
         reference = node.get("messageRef") or ""
-        name = message_of(node, reference, around.known, needs_key=False)
+        name = message_of(node, reference, around.known)
         event = Event(EventType.MESSAGE, name=name)
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
@@ -134,6 +134,7 @@ def compile_element(
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
+        waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
     )
     return _with_parts(element, node, event) if event.parts else element
 
@@ -161,7 +162,7 @@ def _with_parts(element: Element, node: Node, event: Event) -> Element:
 def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
     """Return the message that a receive task waits for, or is started by."""
     reference = node.get("messageRef") or ""
-    name = message_of(node, reference, known, needs_key=not instantiates)
+    name = message_of(node, reference, known)
     if instantiates:
         check_static(node, name)
     return name

@@ -249,6 +249,7 @@ class Element:
     link: str | None = None
     activation: Value | None = None
     instantiates: bool = False
+    waits_for_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,12 +121,13 @@ class Node:
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
-        An event of several definitions has `parts`. What has conditional events on it or in it,
-        or is one, `is_watched`. An activity `is_compensable` if a `handler` undoes it, or, from
-        inside, its `recovery`; a transaction is left by its `cancel_event`. An activity that
-        repeats `is_body` of its rounds, each of which is the `inner` node: the activity itself,
-        with no flows and no boundary events. One for many has the scope of `each` between them.
+        event-based gateway, which is the `gateway` of each of them; what starts an event
+        subprocess `is_waited` for unless it is thrown. An event of several definitions has
+        `parts`. What has conditional events on it or in it, or is one, `is_watched`. An activity
+        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
+        is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
+        which is the `inner` node: the activity itself, with no flows and no boundary events. One
+        for many has the scope of `each` between them.
     """
 
     id: str
@@ -153,6 +154,7 @@ class Node:
     actions: int
     boundary_throws: tuple[Node, ...] = ()
     waits: tuple[Node, ...] = ()
+    gateway: Node | None = None
     boundary_waits: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
     loop: LoopPlan | None = None
@@ -216,6 +218,8 @@ def make_plan(process: Process) -> Plan:
             node.waits = node.parts or (node,)
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
             node.waits = bonds.waits_of(nodes[flow.target] for flow in node.outgoing)
+            for flow in node.outgoing:
+                nodes[flow.target].gateway = node
         node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
     bonds.bind_compensation(nodes)
     for node in nodes.values():
