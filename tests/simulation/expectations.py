@@ -102,6 +102,13 @@ def one_incident(stage: Stage) -> Iterator[str]:
                 yield f"job {job} failed for good once and has {times} incidents"
 
 
+def claimed_once(stage: Stage) -> Iterator[str]:
+    """A user task was promised to one person alone, and whoever was told so completed it."""
+    for key, people in stage.ledger.claimed.items():
+        if len(people) > 1:
+            yield f"user task {key} was promised to {sorted(people)}"
+
+
 def moved_once(stage: Stage) -> Iterator[str]:
     """A move that was acknowledged started its element once more; no other was started."""
     for key in sorted(stage.watch.roots):

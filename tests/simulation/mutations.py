@@ -118,6 +118,7 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
     Guard.ASSIGN: ("assigned",),
+    Guard.CLAIM_TASK: ("claimed-by-two", "claimed-and-cancelled"),
     Guard.RETRIED_FAILURE: ("failure-and-completion", "failure-and-lapse", "rung-at-work"),
     Guard.EXHAUSTING_FAILURE: (
         "last-failure-and-lapse",

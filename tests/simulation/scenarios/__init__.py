@@ -9,12 +9,13 @@ from tests.simulation.scenarios import (
     handing_out,
     meeting,
     operating,
+    polling,
     scheduling,
 )
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating, scheduling, meeting, deciding)
+    for module in (flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding)
     for scenario in module.SCENARIOS
 }
 
