@@ -325,6 +325,8 @@ class Settings:
     allow_private_addresses: bool = False  # scheduler.allowPrivateAddresses
     scripts: bool = False  # scheduler.scripts
     alarm_sender: str = ""  # scheduler.alarmSender
+    start_quota: int = 0  # priostack.startQuota; 0: none
+    api_keys: tuple[str, ...] = ()  # priostack.apiKeys; without any nobody is asked for one
 
 
 # --- scheduled jobs ----------------------------------------------------------------------------

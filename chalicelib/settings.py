@@ -20,6 +20,7 @@ from chalicelib.ports import LogMode, Settings
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 
 NAME_MAX = 100  # characters of the name under which traces are shown
+API_KEY_LENGTH_MIN = 16  # characters that nobody guesses
 CLIENT_CAP_MAX = 5_000  # jobs of one client and type: what one item of 400 kB lists easily
 
 _UNITS_NS = {
@@ -97,6 +98,22 @@ def positive(text: str) -> int:
     if number <= 0:
         raise ValueError(f"expected a number above 0, found {number}")
     return number
+
+
+def _not_negative(text: str) -> int:
+    number = whole(text)
+    if number < 0:
+        raise ValueError(f"expected a number from 0, found {number}")
+    return number
+
+
+def _api_keys(text: str) -> tuple[str, ...]:
+    keys = tuple(key.strip() for key in text.split(","))
+    if not all(len(key) >= API_KEY_LENGTH_MIN for key in keys):
+        raise ValueError(
+            f"expected keys of at least {API_KEY_LENGTH_MIN} characters, joined by commas"
+        )
+    return keys
 
 
 def _client_cap(text: str) -> int:
@@ -180,6 +197,12 @@ LIMITS = (
         "max_elements",
         whole,
     ),
+    Row(
+        "cluster.engine.maxProcessInstanceNestingDepth",
+        "CLUSTER_ENGINE_MAX_PROCESS_INSTANCE_NESTING_DEPTH",
+        "max_depth",
+        whole,
+    ),
 )
 ROWS = (
     Row(
@@ -232,6 +255,8 @@ ROWS = (
     ),
     Row("scheduler.scripts", "SCHEDULER_SCRIPTS", "scripts", flag),
     Row("scheduler.alarmSender", "SCHEDULER_ALARM_SENDER", "alarm_sender", _email_address),
+    Row("priostack.startQuota", "PRIOSTACK_START_QUOTA", "start_quota", _not_negative),
+    Row("priostack.apiKeys", "PRIOSTACK_API_KEYS", "api_keys", _api_keys),
 )
 # No default may be above its cap.
 CAPS = (

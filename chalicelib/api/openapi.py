@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from chalicelib.api.operation import ANYWHERE, About, Operation, operation_of
+from chalicelib.api.operation import About, Operation, operation_of
 from chalicelib.api.schema import (
     INT32_MAX,
     INT64_MAX,
@@ -57,7 +57,7 @@ Routes = Mapping[str, Mapping[str, Any]]  # Chalice's: path, method, entry
 def document(routes: Routes, about: About) -> JsonObject:
     """Return the document. Raises: ValueError if two shapes of one name are different."""
     shapes = _Shapes()
-    error = shapes.of(about.error)
+    shapes.of(about.error)
     shapes.add(about.error.name, about.more_of_error)
     paths: JsonObject = {}
     for path in sorted(routes):
@@ -66,7 +66,7 @@ def document(routes: Routes, about: About) -> JsonObject:
             if operation is not None and path.startswith(f"{about.prefix}/"):
                 shown = re.sub(r"{\w+}", _spelled(about), path.removeprefix(about.prefix))
                 paths.setdefault(shown, {})[method.lower()] = {
-                    **_operation(operation, entry.view_function, shapes, error),
+                    **_operation(operation, entry.view_function, shapes, about),
                     "parameters": list(_parameters(operation, path, shapes, about)),
                 }
     return {
@@ -87,14 +87,15 @@ def _operation(
     operation: Operation,
     view: Callable[..., Any],
     shapes: _Shapes,
-    error: JsonObject,
+    about: About,
 ) -> JsonObject:
+    error = shapes.of(about.error)
     described: JsonObject = {
         "operationId": operation.id,
         "description": " ".join((view.__doc__ or "").split()),
         "responses": {
             str(status): _answer(status, shape, shapes, error)
-            for status, shape in sorted(_statuses(operation).items())
+            for status, shape in sorted(_statuses(operation, about).items())
         },
     }
     if operation.raw:
@@ -104,9 +105,11 @@ def _operation(
     return described if body is None else {**described, "requestBody": body}
 
 
-def _statuses(operation: Operation) -> dict[int, Type | str | None]:
+def _statuses(operation: Operation, about: About) -> dict[int, Type | str | None]:
     """Return all statuses with the shapes of their bodies; "error" for refusals."""
-    refused: dict[int, Type | str | None] = dict.fromkeys((*operation.refusals, *ANYWHERE), "error")
+    refused: dict[int, Type | str | None] = dict.fromkeys(
+        (*operation.refusals, *about.anywhere), "error"
+    )
     return {**refused, **operation.answers}
 
 

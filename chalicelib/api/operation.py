@@ -58,7 +58,8 @@ class About:
     """What the document of a dialect is about: the paths under a prefix, the shape of all errors.
 
     Shapes: `more_of_error` are members that a refusal may have beside those of `error`; `spell`
-        writes the name of a variable in a path as clients see it.
+        writes the name of a variable in a path as clients see it; `anywhere` are the statuses that
+        every operation may answer with.
     """
 
     title: str
@@ -68,6 +69,7 @@ class About:
     error: Object
     more_of_error: Mapping[str, Type] = field(default_factory=dict)
     spell: Callable[[str], str] = str
+    anywhere: tuple[int, ...] = ANYWHERE
 
 
 def camel_case(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.bpmn.model import (
     Binding,
+    CalledElement,
     ConditionDefinition,
     DecisionCall,
     Element,
@@ -109,9 +110,11 @@ def _element_to(element: Element) -> _Json:
         isParallel=element.is_parallel or None,
         loop=None if element.loop is None else _loop_to(element.loop),
         many=None if element.many is None else _many_to(element.many),
+        called=None if element.called is None else _called_to(element.called),
         link=element.link,
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
+        waitsForAll=element.waits_for_all or None,
     )
 
 
@@ -149,9 +152,11 @@ def _element_from(row: _Json) -> Element:
         is_parallel=row.get("isParallel", False),
         loop=_loop_from(row["loop"]) if "loop" in row else None,
         many=_many_from(row["many"]) if "many" in row else None,
+        called=_called_from(row["called"]) if "called" in row else None,
         link=row.get("link"),
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
+        waits_for_all=row.get("waitsForAll", False),
     )
 
 
@@ -209,6 +214,28 @@ def _many_from(row: _Json) -> ManyDefinition:
         output_element=_optional_from(row.get("result")),
         cardinality=_optional_from(row.get("cardinality")),
         completion=_optional_from(row.get("completion")),
+    )
+
+
+def _called_to(called: CalledElement) -> _Json:
+    return _without_defaults(
+        process=_value_to(called.process_id),
+        binding=None if called.binding is Binding.LATEST else called.binding.value,
+        tag=_optional_to(called.version_tag),
+        down=None if called.hands_down_all else False,
+        up=None if called.hands_up_all else False,
+        businessKey=_optional_to(called.business_key),
+    )
+
+
+def _called_from(row: _Json) -> CalledElement:
+    return CalledElement(
+        process_id=_value_from(row["process"]),
+        binding=Binding(row.get("binding", Binding.LATEST)),
+        version_tag=_optional_from(row.get("tag")),
+        hands_down_all=row.get("down", True),
+        hands_up_all=row.get("up", True),
+        business_key=_optional_from(row.get("businessKey")),
     )
 
 

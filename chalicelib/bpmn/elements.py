@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
+from chalicelib.bpmn.called import called_of
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
@@ -42,6 +43,7 @@ ACTIVITIES = JOB_TASKS | {
     Kind.USER_TASK,
     Kind.RECEIVE_TASK,
     Kind.SCRIPT_TASK,
+    Kind.CALL_ACTIVITY,
     *SCOPES,
 }
 CHOOSING = frozenset({Kind.EXCLUSIVE_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY})
@@ -94,7 +96,7 @@ def compile_element(
         raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
     if kind is Kind.SEND_TASK and job is None:
         reference = node.get("messageRef") or ""
-        name = message_of(node, reference, around.known, needs_key=False)
+        name = message_of(node, reference, around.known)
         event = Event(EventType.MESSAGE, name=name)
     if kind is Kind.RECEIVE_TASK:
         event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
@@ -128,9 +130,11 @@ def compile_element(
         condition=event.condition,
         loop=loop_of(node) if kind in ACTIVITIES else None,
         many=many_of(node) if kind in ACTIVITIES else None,
+        called=called_of(node, extensions) if kind is Kind.CALL_ACTIVITY else None,
         link=event.link,
         activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
+        waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
     )
     return _with_parts(element, node, event) if event.parts else element
 
@@ -158,7 +162,7 @@ def _with_parts(element: Element, node: Node, event: Event) -> Element:
 def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
     """Return the message that a receive task waits for, or is started by."""
     reference = node.get("messageRef") or ""
-    name = message_of(node, reference, known, needs_key=not instantiates)
+    name = message_of(node, reference, known)
     if instantiates:
         check_static(node, name)
     return name

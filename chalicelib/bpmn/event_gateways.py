@@ -23,12 +23,18 @@ def check_event_gateways(found: Found, elements: Mapping[str, Element], flows: F
         if element.kind is not Kind.EVENT_BASED_GATEWAY or not has_part:
             continue
         node = found.elements[element.id].node
-        if element.instantiates or node.get("eventGatewayType") == "Parallel":
-            raise unsupported(node, 'eventBasedGateway with instantiate="true"')
+        if node.get("eventGatewayType") == "Parallel" and not element.instantiates:
+            raise refusal(node, 'expected instantiate="true" with eventGatewayType="Parallel"')
         if not element.outgoing:
             raise refusal(node, "expected a flow to an event, found no outgoing flow")
         for id_ in element.outgoing:
             _check_target(node, flows.by_id[id_], found, elements)
+            if element.instantiates and elements[flows.by_id[id_].target].event_name is None:
+                target = found.elements[flows.by_id[id_].target].node
+                raise refusal(
+                    node,
+                    f"expected a message or signal to start an instance, found {described(target)}",
+                )
 
 
 def _check_target(

@@ -82,7 +82,6 @@ MULTIPLE: Mapping[Kind, frozenset[EventType]] = {
     Kind.INTERMEDIATE_THROW_EVENT: _THROWN,
     Kind.END_EVENT: _THROWN,
 }
-WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT})
 THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 # The child of a timer, its kind in the compiled model, and what reads its literal.
@@ -240,7 +239,7 @@ def _event_name(node: Node, kind: Kind, definition: Node, known: Definitions) ->
     if type_ is EventType.SIGNAL:
         name = signal_of(node, reference, known)
     else:
-        name = message_of(node, reference, known, needs_key=kind in WAITING or is_trigger(node))
+        name = message_of(node, reference, known)
     if kind is Kind.START_EVENT and not is_trigger(node):
         check_static(node, name)
     return name

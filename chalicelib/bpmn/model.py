@@ -32,6 +32,7 @@ class Kind(StrEnum):
     SCRIPT_TASK = "scriptTask"
     BUSINESS_RULE_TASK = "businessRuleTask"
     SUB_PROCESS = "subProcess"
+    CALL_ACTIVITY = "callActivity"
     TRANSACTION = "transaction"
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
@@ -184,6 +185,21 @@ class ManyDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class CalledElement:
+    """`calledElement` and `in`: the process that a call activity starts, and what goes along.
+
+    Shapes: without a `business_key` that of the caller is inherited.
+    """
+
+    process_id: Value
+    binding: Binding = Binding.LATEST
+    version_tag: Value | None = None
+    hands_down_all: bool = True  # propagateAllParentVariables
+    hands_up_all: bool = True  # propagateAllChildVariables
+    business_key: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """One flow node.
 
@@ -229,9 +245,11 @@ class Element:
     handler: str | None = None
     activity_ref: str | None = None
     many: ManyDefinition | None = None
+    called: CalledElement | None = None
     link: str | None = None
     activation: Value | None = None
     instantiates: bool = False
+    waits_for_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

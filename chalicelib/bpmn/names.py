@@ -31,22 +31,15 @@ def definitions_of(root: Node) -> Definitions:
     return Definitions(_by_id(codes), _by_id(root.all("message")), _by_id(root.all("signal")))
 
 
-def message_of(owner: Node, reference: str, known: Definitions, *, needs_key: bool) -> EventName:
-    """Return the message that an event or task of the model names.
+def message_of(owner: Node, reference: str, known: Definitions) -> EventName:
+    """Return the message that an event or task of the model names. Raises: Rejected.
 
-    Shapes: `needs_key` says that it waits in an instance, which its correlation key chooses.
-    Raises: Rejected.
+    Whether it needs a correlation key is known when the whole process is (`starters.py`).
     """
     message = _named(owner, "messageRef", reference, known.messages)
     subscription = extensions_of(message).get("subscription")
     text = None if subscription is None else subscription.get("correlationKey")
     if subscription is None or text is None:
-        if needs_key:
-            raise refusal(
-                owner,
-                f"expected a subscription with a correlationKey at message {shown(reference)}, "
-                "found none",
-            )
         return EventName(_name(owner, message))
     key = value_of(text, owner, f"attribute correlationKey of message {shown(reference)}")
     return EventName(_name(owner, message), key)

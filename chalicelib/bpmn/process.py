@@ -13,6 +13,7 @@ from chalicelib.bpmn.links import check_links
 from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.names import Definitions
 from chalicelib.bpmn.reading import Reading
+from chalicelib.bpmn.starters import with_starters
 from chalicelib.xml_tree import Node
 
 
@@ -43,6 +44,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_links(found, elements)
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
+    elements = with_starters(found, elements, flows.by_id)
     id_ = id_of(process)
     return Process(
         id=id_,

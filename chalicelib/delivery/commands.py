@@ -12,15 +12,19 @@ from datetime import datetime
 from typing import assert_never
 
 from chalicelib import json_text
-from chalicelib.delivery import bodies, horizon
+from chalicelib.delivery import bodies, children, horizon
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
 from chalicelib.engine.commands import (
     BroadcastSignal,
+    CancelChild,
     Continue,
+    HearEnd,
+    HearEscalation,
     Owed,
     PublishMessage,
     Retire,
     SeekMessage,
+    StartChild,
 )
 from chalicelib.engine.effects import Send
 from chalicelib.errors import Reason, Rejected, TooLarge
@@ -136,6 +140,8 @@ def _written(command: Owed) -> JsonObject:
         case BroadcastSignal(id_, name, at, variables, shard, after, until):
             told = {"do": "broadcast", "id": id_, "name": name, "variables": variables}
             return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
+        case StartChild() | CancelChild() | HearEnd() | HearEscalation():
+            return children.written(command)
         case _ as never:
             assert_never(never)
 
@@ -171,5 +177,7 @@ def _read(body: JsonObject) -> Owed:
                 after=bodies.integer(body, "after"),
                 until=bodies.integer(body, "until"),
             )
+        case other if other in children.WORDS:
+            return children.read(other, body)
         case other:
             raise Rejected(Reason.INVALID_ARGUMENT, f"expected a command to do, found {other!r}")

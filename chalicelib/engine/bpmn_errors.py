@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.engine import event_subprocesses, tokens
+from chalicelib.engine.commands import HearEscalation
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import Move, Variables
+from chalicelib.engine.effects import Send
+from chalicelib.engine.state import InstanceState, Move, Purge, Thrown, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
 from chalicelib.json_text import JsonObject
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
 
 
 class Catcher(NamedTuple):
-    """The event that catches, and the live element it is on, or the scope that it triggers in."""
+    """The event that catches, and the live element it is on, or the scope that it triggers in.
+
+    Shapes: without an event an instance above catches.
+    """
 
     key: int
-    event: Node
+    event: Node | None
 
 
 def find_catcher(
@@ -47,15 +52,50 @@ def find_catcher(
         event = next(exact, None) or next(catch_all, None)
         if event is not None:
             return Catcher(level, event)
-    return None
+    return Catcher(0, None) if _is_caught_above(draft, code, type_) else None
+
+
+def caught(draft: Draft, key: int) -> tuple[list[str], list[str]]:
+    """Return the codes of errors and escalations that are caught from an element outwards, in all
+    instances above too; "" stands for all."""
+    errors: dict[str, None] = {}
+    escalations: dict[str, None] = {}
+    for _, there in _levels(draft, key):
+        for event in there:
+            is_error = event.element.event_type is EventType.ERROR
+            if is_error or event.element.event_type is EventType.ESCALATION:
+                (errors if is_error else escalations)[_code_of(event) or ""] = None
+    if draft.parent is not None:
+        errors.update(dict.fromkeys(draft.parent.errors))
+        escalations.update(dict.fromkeys(draft.parent.escalations))
+    return list(errors), list(escalations)
+
+
+def _is_caught_above(draft: Draft, code: str, type_: EventType) -> bool:
+    if draft.parent is None:
+        return False
+    codes = draft.parent.errors if type_ is EventType.ERROR else draft.parent.escalations
+    return code in codes or "" in codes
 
 
 def throw(draft: Draft, key: int, code: str, payload: JsonObject) -> bool:
     """Interrupt what catches the error and go on from there; say whether anything does."""
     found = find_catcher(draft, key, code)
-    if found is not None:
-        _catch(draft, found, payload)
-    return found is not None
+    if found is None:
+        return False
+    if found.event is None:
+        _throw_out(draft, code, payload)
+    else:
+        _catch(draft, found.key, found.event, payload)
+    return True
+
+
+def _throw_out(draft: Draft, code: str, payload: JsonObject) -> None:
+    """End the instance by an error that one above catches."""
+    draft.put(Thrown(draft.key, draft.key, code, payload))
+    draft.state = InstanceState.TERMINATING
+    draft.purges.clear()
+    tokens.start_purge(draft, Purge(draft.key))
 
 
 def throw_from_end(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -72,15 +112,31 @@ def throw_from_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 def escalate(draft: Draft, node: Node, scope: int) -> bool:
     """Throw the escalation of an event; say whether the token that threw it goes on, which it
     does unless what it is in was interrupted."""
-    found = find_catcher(draft, scope, node.element.escalation_code or "", EventType.ESCALATION)
+    return escalate_from(draft, scope, node.element.escalation_code or "")
+
+
+def escalate_from(draft: Draft, key: int, code: str) -> bool:
+    """Throw an escalation from an element or scope; say whether what threw it goes on."""
+    found = find_catcher(draft, key, code, EventType.ESCALATION)
     if found is None:
         return True
-    _catch(draft, found, {})
+    if found.event is None:
+        _escalate_above(draft, code)
+        return True
+    _catch(draft, found.key, found.event, {})
     return not found.event.element.cancel_activity
 
 
-def _catch(draft: Draft, found: Catcher, payload: JsonObject) -> None:
-    key, event = found
+def _escalate_above(draft: Draft, code: str) -> None:
+    """Let an instance above hear of an escalation that it catches."""
+    assert draft.parent is not None
+    number = draft.parent.escalated + 1
+    draft.parent = draft.parent._replace(escalated=number)
+    above = draft.parent.instance_key
+    draft.emit(Send(above, HearEscalation(draft.key, number, code), draft.version))
+
+
+def _catch(draft: Draft, key: int, event: Node, payload: JsonObject) -> None:
     if event.kind is not Kind.BOUNDARY_EVENT:
         event_subprocesses.trigger(draft, event, key, payload)
         return

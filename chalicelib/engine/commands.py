@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
-from chalicelib.engine.state import BPMN, Profile, Waited
+from chalicelib.engine.state import BPMN, InstanceState, Parent, Profile, Waited
 from chalicelib.json_text import JsonObject
 
 
@@ -31,6 +31,7 @@ class CreateInstance:
     message: str | None = None
     holders: Mapping[Waited, int] = field(default_factory=dict)
     decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
+    parent: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,62 @@ class BroadcastSignal:
 
 
 @dataclass(frozen=True, slots=True)
+class StartChild:
+    """The instance that an element of another one waits for is to start, under its own key.
+
+    It happens once: the child's root must not exist.
+    """
+
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelChild:
+    """An instance is to end because what waits for it was interrupted. One that is not there yet
+    is put as one that has ended, so that it cannot start any more."""
+
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
+class HearEnd:
+    """A child has ended, in whatever way: its parent shall read how, and go on."""
+
+    child: int
+
+
+@dataclass(frozen=True, slots=True)
+class HearEscalation:
+    """A child threw an escalation, its `number`-th, that is caught above."""
+
+    child: int
+    number: int
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndChild:
+    """How the child ended that an element waits for; the turn ends the child wait.
+
+    Shapes: `variables` are those of its top scope, or what went along with an error, whose code
+        is `error`, None if there was none.
+    """
+
+    child: int
+    state: InstanceState
+    variables: JsonObject = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailChild:
+    """The child that an element waits for cannot start, and why: an incident."""
+
+    child: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Retire:
     """Give all that is kept of an ended instance its time to live. It changes no state, so it is
     no turn: doing it again finds it done."""
@@ -209,7 +266,20 @@ Command = (
     | ModifyInstance
     | ResolveIncident
     | MarkIncident
+    | EndChild
+    | FailChild
+    | HearEscalation
 )
 
 # What a turn may owe to its own instance, or to others that only who does it will find.
-Owed = Continue | Retire | PublishMessage | SeekMessage | BroadcastSignal
+Owed = (
+    Continue
+    | Retire
+    | PublishMessage
+    | SeekMessage
+    | BroadcastSignal
+    | StartChild
+    | CancelChild
+    | HearEnd
+    | HearEscalation
+)

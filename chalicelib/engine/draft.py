@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from chalicelib.engine.commands import Continue, Retire
+from chalicelib.engine.commands import Continue, HearEnd, Retire
 from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
@@ -19,6 +19,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.profiles import RULES
 from chalicelib.engine.state import (
+    ChildWait,
     Completed,
     ElementInstance,
     Failure,
@@ -35,6 +36,7 @@ from chalicelib.engine.state import (
     RecordKey,
     Root,
     Subscription,
+    Thrown,
     Timer,
     Variables,
     Waited,
@@ -46,7 +48,19 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node, Plan
 
-R = TypeVar("R", Variables, Job, Timer, Subscription, Incident, Failure, LoopItems, LoopResults)
+R = TypeVar(
+    "R",
+    Variables,
+    Job,
+    Timer,
+    Subscription,
+    Incident,
+    Failure,
+    LoopItems,
+    LoopResults,
+    ChildWait,
+    Thrown,
+)
 
 # What a turn writes beside records: the root, two items of history, a start mark, an alias block.
 BASE_ACTIONS = 5
@@ -100,6 +114,7 @@ class Draft:
         "moves",
         "now",
         "own",
+        "parent",
         "plan",
         "purges",
         "records",
@@ -119,6 +134,7 @@ class Draft:
         self.version = root.version + 1
         self.now, self.keys, self.limits, self.holders, self.decisions = given
         self.state = root.state
+        self.parent = root.parent
         self.ended_at = root.ended_at
         self.element_count = root.element_count
         self.incident_count = root.incident_count
@@ -269,7 +285,9 @@ class Draft:
 
     def has_changes(self) -> bool:
         """Whether the turn made any difference."""
-        return bool(self.history or self.guards) or self.state is not self.root.state
+        return (
+            bool(self.history or self.guards or self.effects) or self.state is not self.root.state
+        )
 
     def turn(self, *, goes_on: bool, done: bool = True) -> Turn:
         """Freeze the draft; `goes_on` says that the agenda can be continued at once."""
@@ -278,6 +296,9 @@ class Draft:
             return Turn(self.before, self.before, self.now, done=done)
         if goes_on:
             self.emit(Send(self.key, Continue(), self.version))
+        if self.ended_at is self.now and self.parent is not None:
+            above = self.parent.instance_key
+            self.emit(Send(above, HearEnd(self.key), self.version))
         if self.ended_at is self.now and self.root.time_to_live is not None:
             self.emit(Send(self.key, Retire(), self.version))
         after = Instance(self._root(), self.records)
@@ -322,4 +343,5 @@ class Draft:
             completed=self.completed,
             agenda=tuple(self.agenda),
             purges=tuple(self.purges),
+            parent=self.parent,
         )

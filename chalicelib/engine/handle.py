@@ -20,6 +20,7 @@ from typing import Any
 
 from chalicelib.bpmn.model import Process
 from chalicelib.engine import (
+    calls,
     conditions,
     failures,
     incidents,
@@ -38,8 +39,11 @@ from chalicelib.engine.commands import (
     Correlate,
     CreateInstance,
     DeleteVariable,
+    EndChild,
+    FailChild,
     FailJob,
     FireTimer,
+    HearEscalation,
     MarkIncident,
     ModifyInstance,
     ResolveIncident,
@@ -119,5 +123,8 @@ DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     ModifyInstance: modification.modify,
     ResolveIncident: incidents.resolve,
     MarkIncident: incidents.mark,
+    EndChild: calls.end_child,
+    FailChild: calls.fail_child,
+    HearEscalation: calls.hear_escalation,
     Continue: _nothing,
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine import (
+    calls,
     catching,
     jobs,
     lifecycle,
@@ -28,8 +29,11 @@ from chalicelib.engine.commands import (
     Command,
     CompleteJob,
     Correlate,
+    EndChild,
+    FailChild,
     FailJob,
     FireTimer,
+    HearEscalation,
     MarkIncident,
     ResolveIncident,
 )
@@ -39,6 +43,7 @@ from chalicelib.engine.guards import Guard
 from chalicelib.engine.plans import CHOOSING, plan_of
 from chalicelib.engine.state import (
     USER_TASK,
+    ChildWait,
     ElementInstance,
     Incident,
     Instance,
@@ -182,6 +187,8 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
     """Let an element go on at the stage where it stopped."""
     node = draft.node_of(element)
     match incident.stage:
+        case Stage.WORKING if node.call is not None and not element.child:
+            _call_again(draft, node, element)
         case Stage.WORKING if incident.is_unarmed:
             _arm_again(draft, node, element)
         case Stage.WORKING:
@@ -199,6 +206,13 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
                 stop(draft, element, stuck, incident.job_key)
         case _:
             assert_never(incident.stage)
+
+
+def _call_again(draft: Draft, node: Node, element: ElementInstance) -> None:
+    try:
+        calls.call_again(draft, node, element)
+    except Stuck as stuck:
+        stop(draft, element, stuck)
 
 
 def _ring_again(draft: Draft, element: ElementInstance) -> None:
@@ -239,6 +253,8 @@ def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementI
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:
         jobs.finish(draft, job, element)
+    elif node.call is not None and not node.is_body:
+        calls.complete_again(draft, node, element)
     elif tokens.holds_tokens(node):
         tokens.complete_inside(draft, node, element)
     elif node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
@@ -298,7 +314,7 @@ def _stop_move(draft: Draft, stuck: Stuck) -> None:
 
 def _element_of(draft: Draft, command: Command) -> ElementInstance | None:
     """Return the live element that a command is about."""
-    record: Job | Timer | Subscription | None = None
+    record: Job | Timer | Subscription | ChildWait | None = None
     match command:
         case CompleteJob() | FailJob():
             record = draft.find(Job, command.job_key)
@@ -306,6 +322,8 @@ def _element_of(draft: Draft, command: Command) -> ElementInstance | None:
             record = draft.find(Timer, command.timer_key)
         case Correlate():
             record = draft.find(Subscription, command.subscription_key)
+        case EndChild() | FailChild() | HearEscalation():
+            record = draft.find(ChildWait, command.child)
         case _:
             pass
     return None if record is None else draft.live.get(record.element_key)

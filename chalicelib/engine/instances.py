@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Process
-from chalicelib.engine import catching, lifecycle, listeners, modification, tokens
+from chalicelib.engine import lifecycle, listeners, modification, tokens
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
-from chalicelib.engine.state import InstanceState, Move, Purge, Root
-from chalicelib.engine.turn import Changed
+from chalicelib.engine.state import InstanceState, Move, Purge, Root, Variables
+from chalicelib.engine.turn import Changed, Entered, Left
 from chalicelib.errors import Reason, Rejected
+from chalicelib.json_text import JsonObject
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
 
 
 def new_root(process: Process, command: CreateInstance, now: datetime, keys: Keys) -> Root:
@@ -27,6 +32,7 @@ def new_root(process: Process, command: CreateInstance, now: datetime, keys: Key
         time_to_live=command.time_to_live,
         tokens=1,
         blocks=(keys.block,),
+        parent=command.parent,
     )
 
 
@@ -42,8 +48,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
     if command.caught_at is not None:
         draft.open_scope(draft.key, {})
         listeners.listen(draft, draft.key, draft.plan.process.id, command.variables)
-        caught = catching.keep(draft, command.variables)
-        draft.agenda.append(Move(command.caught_at, draft.key, None, key=caught))
+        _start_caught(draft, draft.plan.nodes[command.caught_at], command.variables)
         return
     process = draft.plan.process
     if process.start is None:
@@ -53,6 +58,28 @@ def start(draft: Draft, command: CreateInstance) -> None:
     draft.open_scope(draft.key, command.variables)
     listeners.listen(draft, draft.key, process.id)
     draft.agenda.append(Move(process.start, draft.key, None))
+
+
+def _start_caught(draft: Draft, node: Node, payload: JsonObject) -> None:
+    """Put a token at the event that started the instance, with what came.
+
+    Behind an event-based gateway it comes through that; of a parallel one all other events are
+    waited for from now on.
+    """
+    key = draft.keys.next()
+    draft.put(Variables(key, payload))
+    if node.gateway is None:
+        draft.agenda.append(Move(node.id, draft.key, None, key=key))
+        return
+    passed = draft.keys.next()
+    draft.history += [Entered(passed, node.gateway.id, draft.key), Left(passed, None)]
+    draft.element_count += 1
+    moves = {flow.target: Move(flow.target, draft.key, flow.id) for flow in node.gateway.outgoing}
+    first = moves.pop(node.id)._replace(key=key)
+    if node.gateway.element.waits_for_all:
+        draft.count(draft.key, len(moves))
+        draft.agenda.extend(reversed(moves.values()))
+    draft.agenda.append(first)
 
 
 def cancel(draft: Draft, command: CancelInstance) -> None:

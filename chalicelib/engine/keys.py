@@ -36,6 +36,12 @@ class Keys:
     spare: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)  # blocks that this turn began
 
+    def block_for_child(self) -> int:
+        """Return a block for another instance, which begins there. Raises: OutOfKeys."""
+        if not self.spare:
+            raise OutOfKeys
+        return self.spare.pop(0)
+
     def next(self) -> int:
         """Return a fresh key. Raises: OutOfKeys."""
         offset = self.next_offset

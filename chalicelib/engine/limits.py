@@ -25,6 +25,7 @@ class Limits:
     default_backoffs: tuple[timedelta, ...] = (timedelta(0),)  # jobs.defaultRetryBackoff
     max_backoff: timedelta = timedelta(hours=24)  # jobs.maxRetryBackoff
     max_elements: int = 10_000  # cluster.engine.maxElementExecutionCount; 0 or less: no limit
+    max_depth: int = 100  # cluster.engine.maxProcessInstanceNestingDepth; 0 or less: no limit
     moves_max: int = MOVES_MAX
 
 

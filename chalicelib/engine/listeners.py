@@ -16,6 +16,7 @@ from chalicelib.engine import variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Stage
 from chalicelib.engine.stuck import Stuck, stop
+from chalicelib.engine.turn import Iterated
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def listen(draft: Draft, scope: int, scope_id: str, more: JsonObject | None = No
         if start.is_waited:
             key = draft.keys.next()
             element = ElementInstance(key, start.id, scope, draft.now, is_listening=True)
+            if scope != draft.key:
+                draft.history.append(Iterated(key, scope))
             arm(draft, start, element, more or {})
 
 

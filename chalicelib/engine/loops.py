@@ -17,6 +17,7 @@ from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract, show
 from chalicelib.engine.state import ElementInstance, Move, Stage
 from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.turn import Iterated
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
         tokens.leave(draft, node, scope, key)
         return
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
+    draft.history.append(Iterated(key, key))
     draft.open_scope(key, {COUNTER: Decimal(1)})
     waits.arm_boundary(draft, node, draft.live[key], seen)
     _begin_round(draft, node, key)

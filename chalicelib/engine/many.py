@@ -34,7 +34,8 @@ from chalicelib.engine.turn import Iterated
 from chalicelib.json_text import JsonObject, JsonValue
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import ManyPlan, Node
+    from chalicelib.engine.plan_parts import ManyPlan
+    from chalicelib.engine.plans import Node
 
 COUNTER = "loopCounter"
 TOTAL, ACTIVE = "numberOfInstances", "numberOfActiveInstances"

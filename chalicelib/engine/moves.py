@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import joins, many, tokens
+from chalicelib.engine import joins, many, purges
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -26,7 +26,7 @@ def run(draft: Draft) -> None:
     nodes, moves_max = draft.plan.nodes, draft.limits.moves_max
     halts_from = draft.limits.max_elements
     while draft.moves < moves_max:
-        if draft.purges and not tokens.run_purges(draft):
+        if draft.purges and not purges.run(draft):
             return
         move = draft.agenda[-1] if draft.agenda else None
         if move is None or (
@@ -64,7 +64,8 @@ def is_halted(draft: Draft) -> bool:
 
 def goes_on(draft: Draft) -> bool:
     """Say whether the turn left something that another turn can do at once."""
-    return bool(draft.purges) or (bool(draft.agenda) and not is_halted(draft))
+    purges_go_on = any(purges.can_go_on(draft, purge) for purge in draft.purges)
+    return purges_go_on or (bool(draft.agenda) and not is_halted(draft))
 
 
 def take_next(draft: Draft) -> Move:

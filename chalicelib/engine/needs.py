@@ -17,8 +17,11 @@ from chalicelib.engine.commands import (
     Correlate,
     CreateInstance,
     DeleteVariable,
+    EndChild,
+    FailChild,
     FailJob,
     FireTimer,
+    HearEscalation,
     MarkIncident,
     ModifyInstance,
     ResolveIncident,
@@ -26,6 +29,7 @@ from chalicelib.engine.commands import (
 )
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import (
+    ChildWait,
     ElementInstance,
     Incident,
     Job,
@@ -51,6 +55,8 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Timer, command.timer_key)
         case Correlate():
             yield RecordKey(Subscription, command.subscription_key)
+        case EndChild() | FailChild() | HearEscalation():
+            yield RecordKey(ChildWait, command.child)
         case ResolveIncident() | MarkIncident():
             yield RecordKey(Incident, command.incident_key)
         case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
@@ -94,6 +100,8 @@ def _element_of(command: Command, root: Root) -> ElementInstance | None:
             return next((e for e in root.live.values() if key in e.timers), None)
         case Correlate(subscription_key=key):
             return next((e for e in root.live.values() if key in e.subscriptions), None)
+        case EndChild(child=key) | FailChild(child=key) | HearEscalation(child=key):
+            return next((e for e in root.live.values() if e.child == key), None)
         case ResolveIncident(incident_key=key):
             return next((e for e in root.live.values() if e.incident == key), None)
         case _:
@@ -116,6 +124,8 @@ def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
         yield RecordKey(Job, element.job)
     if element.incident is not None:
         yield RecordKey(Incident, element.incident)
+    if element.child:
+        yield RecordKey(ChildWait, element.child)
     for timer in element.timers:
         yield RecordKey(Timer, timer)
     for subscription in element.subscriptions:

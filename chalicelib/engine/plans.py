@@ -6,7 +6,6 @@ question that the model has already answered.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,6 @@ from chalicelib.bpmn.model import (
     Process,
     SequenceFlow,
     TimerDefinition,
-    Value,
 )
 from chalicelib.engine import bonds, loops, many, tokens
 from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
@@ -39,6 +37,7 @@ from chalicelib.engine.expressions import (
     compile_value,
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
+from chalicelib.engine.plan_parts import CallPlan, ManyPlan, call_plan, many_plan
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -53,7 +52,6 @@ PASSED = frozenset(
 THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = bonds.JUDGED | {Kind.EXCLUSIVE_GATEWAY}
-_NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
 LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 
@@ -113,24 +111,6 @@ class LoopPlan:
     test_before: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ManyPlan:
-    """How an activity is done for many.
-
-    Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
-        is computed from first of all.
-    """
-
-    is_sequential: bool
-    items: Compute | None
-    item: str | None
-    results: str | None
-    result: Compute | None
-    result_name: str | None
-    cardinality: Compute | None
-    completion: Compute | None
-
-
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -141,12 +121,13 @@ class Node:
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway; what starts an event subprocess `is_waited` for unless it is thrown.
-        An event of several definitions has `parts`. What has conditional events on it or in it,
-        or is one, `is_watched`. An activity `is_compensable` if a `handler` undoes it, or, from
-        inside, its `recovery`; a transaction is left by its `cancel_event`. An activity that
-        repeats `is_body` of its rounds, each of which is the `inner` node: the activity itself,
-        with no flows and no boundary events. One for many has the scope of `each` between them.
+        event-based gateway, which is the `gateway` of each of them; what starts an event
+        subprocess `is_waited` for unless it is thrown. An event of several definitions has
+        `parts`. What has conditional events on it or in it, or is one, `is_watched`. An activity
+        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
+        is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
+        which is the `inner` node: the activity itself, with no flows and no boundary events. One
+        for many has the scope of `each` between them.
     """
 
     id: str
@@ -173,6 +154,7 @@ class Node:
     actions: int
     boundary_throws: tuple[Node, ...] = ()
     waits: tuple[Node, ...] = ()
+    gateway: Node | None = None
     boundary_waits: tuple[Node, ...] = ()
     reach: Mapping[str, int] = field(default_factory=dict)
     loop: LoopPlan | None = None
@@ -180,6 +162,7 @@ class Node:
     is_body: bool = False
     many: ManyPlan | None = None
     each: Node | None = None
+    call: CallPlan | None = None
     is_waited: bool = False
     parts: tuple[Node, ...] = ()
     is_watched: bool = False
@@ -235,6 +218,8 @@ def make_plan(process: Process) -> Plan:
             node.waits = node.parts or (node,)
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
             node.waits = bonds.waits_of(nodes[flow.target] for flow in node.outgoing)
+            for flow in node.outgoing:
+                nodes[flow.target].gateway = node
         node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
     bonds.bind_compensation(nodes)
     for node in nodes.values():
@@ -266,26 +251,11 @@ def _multiply(node: Node, definition: ManyDefinition) -> None:
     _make_body(node)
     assert node.inner is not None
     node.inner.actions += 1  # the variables of the iteration
-    result = definition.output_element
-    name = None if result is None else _NAME.match(result.text)
-    node.many = ManyPlan(
-        is_sequential=definition.is_sequential,
-        items=_optional(definition.input_collection),
-        item=definition.input_element,
-        results=definition.output_collection,
-        result=_optional(result),
-        result_name=None if name is None else name[0],
-        cardinality=_optional(definition.cardinality),
-        completion=_optional(definition.completion),
-    )
+    node.many = many_plan(definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = ()
     node.each.recovery, node.each.is_compensable = "", False
     node.enter = many.enter
-
-
-def _optional(value: Value | None) -> Compute | None:
-    return None if value is None else compile_value(value)
 
 
 def _make_body(node: Node) -> None:
@@ -339,6 +309,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         actions=_actions(element),
         parts=tuple(_node(part, flows) for part in element.parts),
         condition=None if element.condition is None else compile_condition(element.condition),
+        call=None if element.called is None else call_plan(element.called),
     )
 
 

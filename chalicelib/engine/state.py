@@ -16,7 +16,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from chalicelib.bpmn.model import EventType
+from chalicelib.bpmn.model import Binding, EventType
+from chalicelib.engine.compact import Completed as Completed  # noqa: PLC0414
+from chalicelib.engine.compact import ElementInstance as ElementInstance  # noqa: PLC0414
+from chalicelib.engine.compact import Join as Join  # noqa: PLC0414
+from chalicelib.engine.compact import Move as Move  # noqa: PLC0414
+from chalicelib.engine.compact import Parent as Parent  # noqa: PLC0414
+from chalicelib.engine.compact import Progress as Progress  # noqa: PLC0414
+from chalicelib.engine.compact import Purge as Purge  # noqa: PLC0414
 from chalicelib.engine.decided import Called, Decidable
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
@@ -54,102 +61,6 @@ class Stage(StrEnum):
     LEAVING = "leaving"  # no outgoing flow could be chosen
 
 
-class ElementInstance(NamedTuple):
-    """One element that a token entered and has not left.
-
-    Shapes: `scope` is the key of the element instance that owns the variables it sees (the
-        instance's own key at the top); `tokens` counts, for a subprocess, what is live inside;
-        `job`, `timers`, `incident` and `subscriptions` are the keys of the records that are open
-        on it. With a `loop` above 0 it is one iteration of a multi-instance activity, the loop-th:
-        a scope around the activity's own element instance, within the body. One that
-        `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
-    """
-
-    key: int
-    element_id: str
-    scope: int
-    created_at: datetime
-    tokens: int = 0
-    job: int | None = None
-    timers: tuple[int, ...] = ()
-    incident: int | None = None
-    subscriptions: tuple[int, ...] = ()
-    loop: int = 0
-    is_listening: bool = False
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether an incident keeps its token from going on, and no job of it waits."""
-        return self.incident is not None and self.job is None
-
-
-class Move(NamedTuple):
-    """A token on its way: it is about to enter an element, by a flow or by being started.
-
-    Shapes: with a `position` above 0 it is a fork that has sent tokens along its first so many
-        outgoing flows and goes on with the next, so a wide fork costs one entry. A `key` is the
-        element instance's, given beforehand because what was caught waits under it as Variables.
-    """
-
-    element_id: str
-    scope: int
-    flow_id: str | None
-    position: int = 0
-    key: int = 0
-
-
-class Join(NamedTuple):
-    """The tokens that wait at a join, counted per incoming flow.
-
-    Shapes: flows go by their place among the gateway's incoming ones; `arrived` has bit n set if
-        a token came by flow n; `more` the tokens that came by a flow again and wait for the next
-        round; `used` the flows that let a complex gateway go on, while it waits for the others.
-        So a join of 5,000 flows costs a kilobyte.
-    """
-
-    arrived: int
-    more: Mapping[int, int] = {}
-    used: int = 0
-
-
-class Progress(NamedTuple):
-    """How far the body of a multi-instance activity is.
-
-    Shapes: `total` iterations in all, of which `completed` are over.
-    """
-
-    total: int
-    completed: int = 0
-
-
-class Completed(NamedTuple):
-    """An activity of a scope that completed and can be undone.
-
-    Shapes: `inside` is the scope that it was, kept for the event subprocess that undoes it from
-        inside; 0 where a handler undoes it.
-    """
-
-    scope: int
-    activity: str
-    inside: int = 0
-
-
-class Purge(NamedTuple):
-    """A scope whose inside is being ended, over as many turns as that needs.
-
-    Shapes: `catcher` is the move that follows when it is done, in place of the scope's own
-        completion: the boundary event that interrupted it, or, if it leads into the scope itself,
-        the event subprocess that did. What an operator withdraws, be it a
-        scope or an element with nothing inside, ends with its token and nothing follows. What is
-        `spared` stays, and goes on alone.
-    """
-
-    scope: int
-    catcher: Move | None = None
-    is_withdrawn: bool = False
-    spared: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Root:
     """The instance itself. `version` rises with every turn and is what turns race for."""
@@ -176,6 +87,7 @@ class Root:
     agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
     completed: Mapping[Completed, int] = field(default_factory=dict)  # how often
     purges: tuple[Purge, ...] = ()  # before anything else
+    parent: Parent | None = None
     turn_id: str = ""  # of the turn that wrote this version
 
     def inside(self, key: int) -> Iterator[ElementInstance]:
@@ -359,7 +271,54 @@ class LoopResults:
     values: Mapping[int, JsonValue]
 
 
-Record = Variables | Job | Timer | Subscription | Incident | Failure | LoopItems | LoopResults
+@dataclass(frozen=True, slots=True)
+class ChildWait:
+    """An element waits for one child instance, whose key this is.
+
+    Shapes: `process_id`, `binding` and `version_tag` say what is called, `variables` and
+        `business_key` what it starts with; `scope`, `depth`, `errors` and `escalations` are as a
+        `Parent` has them; `heard` counts the escalations that came from it.
+    """
+
+    key: int
+    instance_key: int
+    element_id: str
+    element_key: int
+    created_at: datetime
+    process_id: str
+    binding: Binding
+    scope: int
+    depth: int
+    version_tag: str | None = None
+    business_key: str | None = None
+    errors: Sequence[str] = ()
+    escalations: Sequence[str] = ()
+    heard: int = 0
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """The error that ended an instance, for whoever waits for it; `key` is the instance's."""
+
+    key: int
+    instance_key: int
+    code: str
+    variables: JsonObject
+
+
+Record = (
+    Variables
+    | Job
+    | Timer
+    | Subscription
+    | Incident
+    | Failure
+    | LoopItems
+    | LoopResults
+    | ChildWait
+    | Thrown
+)
 
 
 class RecordKey(NamedTuple):

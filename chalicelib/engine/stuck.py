@@ -22,6 +22,7 @@ class ErrorType(StrEnum):
     VARIABLE_MISSING = "VARIABLE_MISSING"  # where the profile demands it (profiles.py)
     UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
     EXECUTION_LIMIT = "EXECUTION_LIMIT"  # more elements than maxElementExecutionCount
+    CALLED_ELEMENT_ERROR = "CALLED_ELEMENT_ERROR"  # what is called cannot be, or ended otherwise
     SIZE_LIMIT = "SIZE_LIMIT"  # what follows would pass a bound of a turn or an item
 
 

@@ -47,6 +47,8 @@ def plan(draft: Draft, node: Node, seen: JsonObject) -> Named:
     Raises: Stuck(EXTRACT_VALUE_ERROR), Stuck(NAME_TAKEN); Missing.
     """
     named = name_of(draft, node, seen)
+    if named.key is None and node.element.event_type is EventType.MESSAGE:
+        raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"message of {node.id} has no correlation key")
     if named.key is not None and draft.rules.keys_are_unique:
         _check_free(draft, node, Waited(named.name, named.key))
     return named

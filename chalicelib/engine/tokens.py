@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import compensation, loops, many, variables
-from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
+from chalicelib.engine import compensation, loops, many, purges, variables
+from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.guards import Guard
-from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import (
+    ChildWait,
     ElementInstance,
     Incident,
     InstanceState,
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from chalicelib.engine.plans import Flow, Node
 
 OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
-CATCHERS = frozenset((Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK))
+CATCHERS = frozenset(
+    (Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK, Kind.CALL_ACTIVITY)
+)
 
 # --- on and out ----------------------------------------------------------------------------
 
@@ -163,6 +165,16 @@ def close(draft: Draft, key: int) -> None:
     if element is None:
         return
     draft.need(records_of(draft, element))
+    disarm(draft, element)
+    if owns_variables(draft, element):
+        draft.counts.pop(key, None)
+        draft.close_scope(key)
+    elif key in draft.bodies:
+        many.close(draft, key)
+
+
+def disarm(draft: Draft, element: ElementInstance) -> None:
+    """End what a live element waits for, and its incident."""
     for timer in element.timers:
         draft.drop(Timer, timer)
         draft.history.append(Disarmed(timer, fired=False))
@@ -171,11 +183,6 @@ def close(draft: Draft, key: int) -> None:
         draft.history.append(Unsubscribed(subscription, came=False))
     if element.incident is not None:
         close_incident(draft, element.incident)
-    if owns_variables(draft, element):
-        draft.counts.pop(key, None)
-        draft.close_scope(key)
-    elif key in draft.bodies:
-        many.close(draft, key)
 
 
 # --- the end of tokens and scopes ----------------------------------------------------------
@@ -190,7 +197,7 @@ def consume(draft: Draft, scope: int) -> None:
 def complete_scope(draft: Draft, scope: int) -> None:
     """Complete the instance, or the subprocess that owns the scope."""
     if draft.plan.listened:
-        _close_listeners(draft, scope)
+        close_listeners(draft, scope)
     if scope == draft.key:
         is_cancelled = draft.state is InstanceState.TERMINATING
         draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
@@ -204,7 +211,7 @@ def complete_scope(draft: Draft, scope: int) -> None:
         stop(draft, element, stuck)
 
 
-def _close_listeners(draft: Draft, scope: int) -> None:
+def close_listeners(draft: Draft, scope: int) -> None:
     """End what waits to trigger an event subprocess in a scope that is over."""
     listeners = [e for e in draft.live.values() if e.is_listening and e.scope == scope]
     draft.need(key for element in listeners for key in records_of(draft, element))
@@ -262,6 +269,8 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     keys += [RecordKey(Subscription, key) for key in element.subscriptions]
     if element.job is not None:
         keys.append(RecordKey(Job, element.job))
+    if element.child:
+        keys.append(RecordKey(ChildWait, element.child))
     if element.incident is not None:
         keys.append(RecordKey(Incident, element.incident))
     if owns_variables(draft, element):
@@ -278,7 +287,7 @@ def holds_tokens(node: Node) -> bool:
 
 def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
     """End a live element and all that is inside, then let the token go on at the catcher."""
-    if holds_tokens(draft.node_of(element)):
+    if element.child or holds_tokens(draft.node_of(element)):
         start_purge(draft, Purge(element.key, catcher))
     else:
         terminate(draft, element)
@@ -287,95 +296,8 @@ def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
 
 def start_purge(draft: Draft, purge: Purge) -> None:
     """Begin to end what is inside a scope: moves and joins at once, live elements in turn."""
-    scopes = _inside(draft, purge.scope)[0]
+    scopes = purges.inside(draft, purge.scope)[0]
     draft.agenda = [move for move in draft.agenda if move.scope not in scopes]
     draft.joins = {place: flows for place, flows in draft.joins.items() if place[0] not in scopes}
+    draft.purges = [each for each in draft.purges if each.scope not in scopes]
     draft.purges.append(purge)
-
-
-def run_purges(draft: Draft) -> bool:
-    """End what is being purged as far as the turn has room; say whether that is all."""
-    while draft.purges:
-        purge = draft.purges[-1]
-        if not _end_inside(draft, purge):
-            return False
-        if purge.is_withdrawn:
-            if not withdraw(draft, purge.scope):
-                return False
-            continue
-        draft.purges.pop()
-        _after(draft, purge)
-    return True
-
-
-def _after(draft: Draft, purge: Purge) -> None:
-    """Go on with what follows the end of all that was inside a scope."""
-    catcher, draft.counts[purge.scope] = purge.catcher, 0
-    if purge.spared:
-        draft.counts[purge.scope] = 1
-        compensation.begin(draft, draft.live[purge.spared])
-    elif catcher is None:
-        complete_scope(draft, purge.scope)
-    elif catcher.scope == purge.scope:
-        draft.counts[purge.scope] = 1
-        draft.agenda.append(catcher)
-    else:
-        terminate(draft, draft.live[purge.scope])
-        draft.agenda.append(catcher)
-
-
-def withdraw(draft: Draft, key: int) -> bool:
-    """End an element instance with its token, if there is room for it; say whether there was.
-
-    A scope that is left without tokens ends likewise, and an instance without is terminated.
-    """
-    while (element := draft.live.get(key)) is not None:  # else it ended with what was around it
-        if draft.actions + _weight(draft, element) > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
-            return False
-        terminate(draft, element)
-        if draft.count(element.scope, -1):
-            break
-        key = element.scope
-        _close_listeners(draft, key)
-    if key == draft.key and not draft.counts[key]:
-        draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
-    draft.purges.pop()
-    return True
-
-
-def _weight(draft: Draft, element: ElementInstance) -> int:
-    """Return how many records the end of an element writes."""
-    twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
-    twice += (JOB_ACTIONS - 1) * (element.job is not None)
-    return len(records_of(draft, element)) + twice
-
-
-def _end_inside(draft: Draft, purge: Purge) -> bool:
-    """Terminate live elements inside a scope, innermost first, while there is room."""
-    victims = [e for e in _inside(draft, purge.scope)[1] if e.key != purge.spared]
-    fitting, actions = [], draft.actions
-    for element in victims:
-        weight = _weight(draft, element)
-        if actions + weight > ACTIONS_MAX and actions > BASE_ACTIONS:
-            break
-        actions += weight
-        fitting.append(element)
-    draft.need(key for element in fitting for key in records_of(draft, element))
-    for element in fitting:
-        terminate(draft, element)
-    return len(fitting) == len(victims)
-
-
-def _inside(draft: Draft, scope: int) -> tuple[set[int], list[ElementInstance]]:
-    """Return the scopes in and under a scope, and the live elements in them, innermost first."""
-    by_scope: dict[int, list[ElementInstance]] = {}
-    for element in draft.live.values():
-        by_scope.setdefault(element.scope, []).append(element)
-    scopes, found, todo = set(), [], [scope]
-    while todo:
-        inner = todo.pop()
-        scopes.add(inner)
-        for element in by_scope.get(inner, ()):
-            found.append(element)
-            todo.append(element.key)
-    return scopes, found[::-1]

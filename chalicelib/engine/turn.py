@@ -23,10 +23,21 @@ class Entered(NamedTuple):
 
 
 class Iterated(NamedTuple):
-    """History: an iteration of a multi-instance activity began: a scope within its body."""
+    """History: an iteration of a multi-instance activity began: a scope within its body.
+
+    Shapes: a body of rounds, which need no scopes of their own, is its own `body`; what waits to
+        trigger an event subprocess has the scope it waits in for one.
+    """
 
     key: int
     body: int
+
+
+class ChildCalled(NamedTuple):
+    """History: an element began to wait for a child instance."""
+
+    key: int
+    element_key: int
 
 
 class Left(NamedTuple):
@@ -108,6 +119,7 @@ HistoryEvent = (
     | Subscribed
     | Unsubscribed
     | Iterated
+    | ChildCalled
 )
 
 

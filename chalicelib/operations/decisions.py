@@ -88,9 +88,12 @@ def decide(ports: Ports, process: Process, instance: Instance, command: Command)
         return limited(ports, process, instance, command, refusal)
 
 
-def decide_start(ports: Ports, process: Process, command: CreateInstance) -> Turn:
-    """Decide how a new instance starts, in a key block of its own. Raises: Rejected."""
-    return _fitting(ports, process, None, command)
+def decide_start(
+    ports: Ports, process: Process, command: CreateInstance, block: int | None = None
+) -> Turn:
+    """Decide how a new instance starts, in a key block of its own, or in one that was taken for
+    it. Raises: Rejected."""
+    return _fitting(ports, process, None, command, block)
 
 
 def limited(
@@ -115,7 +118,13 @@ def limited(
     return Decision(turn, refusal)
 
 
-def _fitting(ports: Ports, process: Process, instance: Instance | None, command: Command) -> Turn:
+def _fitting(
+    ports: Ports,
+    process: Process,
+    instance: Instance | None,
+    command: Command,
+    block: int | None = None,
+) -> Turn:
     """Decide with as many moves as fit. Raises: TooLarge if not even none of them do."""
     refusal: TooLarge | None = None
     for limits in _limits(ports.settings.limits, instance):
@@ -133,7 +142,7 @@ def _fitting(ports: Ports, process: Process, instance: Instance | None, command:
                 asked = replace(command, holders=found.holders, decisions=found.decisions)
             return handle(process, known, asked, now=now, keys=keys, limits=limits)
 
-        turn = _made(ports, instance, made)
+        turn = _made(ports, instance, made, block)
         try:
             instances.measure(turn)
             measure(turn.effects)
@@ -155,17 +164,17 @@ def _limits(limits: Limits, instance: Instance | None) -> Iterator[Limits]:
             yield replace(limits, moves_max=moves_max)
 
 
-def _made(ports: Ports, instance: Instance | None, make: Make) -> Turn:
+def _made(ports: Ports, instance: Instance | None, make: Make, block: int | None = None) -> Turn:
     """Let the engine make a turn, with all that it asks for."""
     if instance is None:
-        block, next_offset = blocks.take(ports.table), 1
+        first, next_offset = block or blocks.take(ports.table), 1
     else:
-        block, next_offset = instance.root.blocks[-1], instance.root.next_offset
+        first, next_offset = instance.root.blocks[-1], instance.root.next_offset
     spare: list[int] = []
     found = Found()
     for _ in range(ASKS_MAX):
         try:
-            turn = make(instance, Keys(block, next_offset, list(spare)), found)
+            turn = make(instance, Keys(first, next_offset, list(spare)), found)
         except Missing as missing:
             if missing.waited:
                 found.holders.update(subscriptions.holders(ports.table, missing.waited))

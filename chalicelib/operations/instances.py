@@ -240,6 +240,13 @@ def _require_whole(ports: Ports, key: int) -> None:
             f"process instance {key} is a child of {found.instance.key}, "
             "which is to be asked instead",
         )
+    parent = found.instance.root.parent
+    if parent is not None:
+        raise Rejected(
+            Reason.INVALID_STATE,
+            f"process instance {key} is a child of {parent.instance_key}, which is to be asked "
+            "instead",
+        )
 
 
 def _require_open(ports: Ports, key: int, what: str) -> None:

@@ -13,14 +13,18 @@ from typing import assert_never
 
 from chalicelib.engine.commands import (
     BroadcastSignal,
+    CancelChild,
     Continue,
+    HearEnd,
+    HearEscalation,
     PublishMessage,
     Retire,
     SeekMessage,
+    StartChild,
 )
 from chalicelib.engine.effects import Send
 from chalicelib.engine.turn import Turn
-from chalicelib.operations import broadcasts, buffering, correlation, retention
+from chalicelib.operations import broadcasts, buffering, children, correlation, retention
 from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.turns import take_turns
 from chalicelib.ports import Ports
@@ -72,6 +76,8 @@ def do(ports: Ports, send: Send, until: datetime) -> list[Turn]:
         case Retire():
             retention.retire(ports, send.instance_key)
             return []
+        case StartChild() | CancelChild() | HearEnd() | HearEscalation():
+            return children.do(ports, send.instance_key, command, until)
         case _ as never:
             assert_never(never)
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from chalicelib.bpmn.model import SCOPES, Process
+from chalicelib.bpmn.model import SCOPES, EventType, Kind, Process
 from chalicelib.engine.state import Instance, RecordKey, Variables
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
-from chalicelib.store import definitions, instances, rows
+from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.rows import ScopeRow
+
+UNDOING = frozenset({EventType.COMPENSATION, EventType.CANCEL})
+THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ def not_found(key: int) -> Rejected:
 
 
 def children(ports: Ports, key: int) -> list[Found]:
-    """Return the subprocesses directly in an instance, or in one scope of it, live and ended."""
+    """Return the subprocesses directly in an instance, or in one scope of it, live and ended, and
+    the instances that were called there."""
     instance = instances.load(ports.table, key)
     if instance is None:
         return []
@@ -68,7 +72,17 @@ def children(ports: Ports, key: int) -> list[Found]:
     whole = instances.read_more(
         ports.table, instance, [RecordKey(Variables, each) for each in live]
     )
-    return [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
+    scopes = [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
+    return scopes + _called(ports, instance, key, definition.process)
+
+
+def _called(ports: Ports, instance: Instance, key: int, process: Process) -> list[Found]:
+    """Return the instances that were called directly in an instance, or in one scope of it."""
+    if not any(element.called for element in process.elements.values()):
+        return []
+    found = rows.child_rows(ports.table, instance.key)
+    whole = lists.whole(ports.table, [child for child, scope in found.items() if scope == key])
+    return [Found(each.key, each, definition_of(ports, each)) for each in whole]
 
 
 def is_live(instance: Instance, key: int, process: Process) -> bool:
@@ -78,7 +92,9 @@ def is_live(instance: Instance, key: int, process: Process) -> bool:
     if element is None or element.loop:
         return False
     around = root.live.get(element.scope)
-    is_iteration = around is not None and around.loop > 0
+    is_iteration = around is not None and (
+        around.loop > 0 or around.element_id == element.element_id
+    )
     return _owns_scope(process, element.element_id, is_iteration)
 
 
@@ -99,10 +115,12 @@ def _rows(ports: Ports, instance: Instance, process: Process) -> dict[int, Scope
 
 
 def _owns_scope(process: Process, element_id: str, is_iteration: bool) -> bool:
-    """Say whether an element has others inside: a subprocess, or the body of many."""
+    """Say whether an element has others inside: a subprocess, the body of many or of rounds, or
+    what asks for compensation, where handlers run."""
     element = process.elements[element_id]
-    is_body = element.many is not None and not is_iteration
-    return is_body or element.kind in SCOPES
+    is_body = element.many is not None or element.loop is not None
+    undoes = element.event_type in UNDOING and element.kind in THROWING
+    return element.kind in SCOPES or undoes or (is_body and not is_iteration)
 
 
 def is_body(found: Found) -> bool:

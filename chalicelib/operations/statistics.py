@@ -83,7 +83,7 @@ def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
     is_whole = key == found.instance.key
     counts: dict[str, ElementCounts] = {}
     for row in rows.element_rows(ports.table, found.instance.key).values():
-        if row.is_flow or not (is_whole or row.scope == key):
+        if row.is_flow or row.is_body or not (is_whole or row.scope == key):
             continue
         count = counts.setdefault(row.element_id, ElementCounts())
         if row.ended_at is None:

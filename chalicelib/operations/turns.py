@@ -26,6 +26,7 @@ from chalicelib.engine.commands import (
     ResolveIncident,
 )
 from chalicelib.engine.facts import facts_of
+from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Instance
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected, TooLarge
@@ -56,6 +57,31 @@ def take_start(
             tell(ports, facts_of(turn, command, definition.process))
             return turn
     raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
+
+
+def take_start_at(
+    ports: Ports, definition: Definition, command: CreateInstance, block: int
+) -> Turn | None:
+    """Start an instance in a key block that was taken for it; None if it is there already, or is
+    never to start.
+
+    Raises: Rejected, also TooLarge; Conflict.
+    """
+    for attempt in attempts(ports):
+        if attempt and instances.root_version(ports.table, first_key(block)) is not None:
+            return None
+        turn = decisions.decide_start(ports, definition.process, command, block)
+        _promise(ports, turn)
+        if instances.commit(ports.table, turn):
+            tell(ports, facts_of(turn, command, definition.process))
+            return turn
+    raise Conflict(f"process instance {first_key(block)} could not be started for {DEADLINE}")
+
+
+def put(ports: Ports, turn: Turn) -> bool:
+    """Promise what a turn owes and commit it; say whether nobody came first."""
+    _promise(ports, turn)
+    return instances.commit(ports.table, turn)
 
 
 def take_turns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chalicelib.scheduler.rows import Outcome
 
@@ -13,7 +13,7 @@ ERROR_MAX = 500  # characters of an error that history keeps
 class Ending:
     """What became of one attempt.
 
-    Shapes: as `Attempt`; `error` names neither a header's value nor a secret.
+    Shapes: as `Attempt`; `error` names neither a header's value nor a secret, but `output` may.
     """
 
     outcome: Outcome
@@ -21,6 +21,7 @@ class Ending:
     exit_code: int | None = None
     error: str = ""
     output: bytes = b""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def succeeded(

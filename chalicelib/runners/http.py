@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from chalicelib import logs
@@ -36,7 +36,8 @@ class HttpRunner:
         """
         deadline = Deadline.after(timeout)
         try:
-            answer = self.client.send(self.request(job, pool_idx), deadline)
+            request = self.request(job, pool_idx)
+            answer = self.client.send(request, deadline)
         except Unparseable as error:
             return ending.cancelled(f"http.url: {error}")
         except UnknownAuth as error:
@@ -47,7 +48,7 @@ class HttpRunner:
             return ending.failed(str(error))
         except NoAnswer as error:
             return ending.failed(str(error), status_code=error.status)
-        return _judged(job, answer)
+        return replace(_judged(job, answer), secrets=request.secrets)
 
     def request(self, job: ScheduledJob, pool_idx: int) -> Request:
         """Return the first request of a call.
@@ -61,7 +62,7 @@ class HttpRunner:
         if job.pool_count > 1:
             url = urls.with_pool_index(url, pool_idx)
         try:
-            name, value = self._auth(call.auth)
+            name, value, *secrets = self._auth(call.auth)
             headers = call.headers
             if name:
                 headers = (*requests.without(headers, {name.lower()}), (name, value))
@@ -69,24 +70,30 @@ class HttpRunner:
         except UnicodeEncodeError as error:
             raise Unsendable("the body or the auth has a character that is none") from error
         private = frozenset({name.lower()})
-        request = Request(call.method or "GET", url, headers, body, private)
+        request = Request(call.method or "GET", url, headers, body, private, tuple(secrets))
         requests.check(request)
         return request
 
-    def _auth(self, auth: Auth) -> tuple[str, str]:
-        """Return the header by which a call names itself, ("", "") if it does not."""
+    def _auth(self, auth: Auth) -> tuple[str, ...]:
+        """Return the header by which a call names itself and what is secret in it.
+
+        Shapes: the header's name and value, both empty if it does not, then the secrets.
+        """
         match auth.type:
             case "" | "none":
                 return "", ""
             case "basic":
                 password = self.secrets.reveal(auth.password)
-                return "Authorization", requests.basic(auth.username, password)
+                value = requests.basic(auth.username, password)
+                return "Authorization", value, password, value.removeprefix("Basic ")
             case "bearer":
-                return "Authorization", f"Bearer {self.secrets.reveal(auth.token)}"
+                token = self.secrets.reveal(auth.token)
+                return "Authorization", f"Bearer {token}", token
             case "header":
                 if not auth.header:
                     raise Unsendable("expected http.auth.header to name a header, found nothing")
-                return auth.header, self.secrets.reveal(auth.value)
+                value = self.secrets.reveal(auth.value)
+                return auth.header, value, value
         raise UnknownAuth(f"expected none, basic, bearer or header, found {auth.type[:50]!r}")
 
 

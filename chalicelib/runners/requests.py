@@ -48,7 +48,8 @@ class Unsendable(ValueError):
 class Request:
     """One request to be sent.
 
-    Shapes: `private` names, in lower case, further headers that stay with the first host.
+    Shapes: `private` names, in lower case, further headers that stay with the first host;
+        `secrets` are texts in its headers that nobody is to be shown.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Request:
     headers: Headers = field(default=(), repr=False)
     body: bytes | None = None
     private: frozenset[str] = frozenset()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def check(request: Request) -> None:

@@ -45,6 +45,7 @@ class JobRunner:
             exit_code=ended.exit_code,
             error=ended.error,
             output=ended.output,
+            secrets=ended.secrets,
         )
 
     def _ended(self, job: ScheduledJob, pool_idx: int, timeout: timedelta) -> Ending:

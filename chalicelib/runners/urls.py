@@ -7,7 +7,7 @@ just what the runner will cancel. Source: contracts/scheduled-jobs.md Z71, Z73.
 from __future__ import annotations
 
 from dataclasses import replace
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from chalicelib.scheduler.urls import PORTS, Unparseable, Url, parse
 
@@ -23,11 +23,16 @@ def with_pool_index(url: Url, index: int) -> Url:
 
 
 def resolved(base: Url, location: str) -> Url:
-    """Return where a redirect leads. Raises: Unparseable."""
+    """Return where a redirect leads; one that names no host keeps the user too, as Go's does.
+
+    Raises: Unparseable.
+    """
     if any(character < " " or character == "\x7f" for character in location):
         raise Unparseable("the URL has a control character")  # some of which `urljoin` would drop
     try:
         joined = urljoin(f"{base.scheme}://{base.authority}{base.target}", location)
+        names_host = bool(urlsplit(location).netloc)
     except ValueError as error:  # brackets without an IPv6 address
         raise Unparseable("expected an IPv6 address in the brackets of the URL") from error
-    return parse(joined)
+    url = parse(joined)
+    return url if names_host else replace(url, userinfo=base.userinfo)

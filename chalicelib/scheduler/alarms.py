@@ -34,7 +34,8 @@ class SinkType(StrEnum):
 class Sink:
     """One receiver of an alarm.
 
-    Shapes: `target` is the URL of a webhook or the address of an email, empty for the log.
+    Shapes: `target` is the URL of a webhook, or a reference to it as in `Auth`, or the address of
+        an email; empty for the log.
     """
 
     type: SinkType

@@ -53,6 +53,7 @@ __all__ = [
     "Sink",
     "SinkType",
     "Watch",
+    "is_reference",
     "problems",
     "warnings",
 ]
@@ -70,6 +71,7 @@ WINDOW_MAX_MS = 30 * 24 * 3600 * 1000
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 section 5.6.2
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
+_REFERENCE = re.compile(r"(ssm|secretsmanager):.+", re.DOTALL)
 
 
 class Missed(StrEnum):
@@ -148,6 +150,11 @@ class ScheduledJob:
     def is_locking(self) -> bool:
         """Whether its runs take locks at all (Z81, Z92)."""
         return self.overlap is Overlap.SKIP
+
+
+def is_reference(text: str) -> bool:
+    """Say whether a secret is given by its name: `ssm:NAME` or `secretsmanager:NAME`."""
+    return _REFERENCE.fullmatch(text) is not None
 
 
 # --- what is refused -------------------------------------------------------------------------
@@ -235,7 +242,8 @@ def _problems_of_alarm(alarm: Alarm | None) -> Iterator[Problem]:
     if not alarm.sinks:
         yield Problem("alarm.sinks", "expected at least one of log, webhook and email, found none")
     for sink in alarm.sinks:
-        if sink.type is SinkType.WEBHOOK and (reason := urls.flaw(sink.target)):
+        is_judged = sink.type is SinkType.WEBHOOK and not is_reference(sink.target)
+        if is_judged and (reason := urls.flaw(sink.target)):
             yield Problem("alarm.sinks", f"expected the URL of a webhook: {reason}")
         if sink.type is SinkType.EMAIL and not _ADDRESS.fullmatch(sink.target):
             yield Problem("alarm.sinks", f'expected an email address, found "{sink.target}"')

@@ -6,9 +6,11 @@ of its own. A row has one or more *attempts*; a retry is a further attempt of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+
+HIDDEN = b"********"  # in place of a secret
 
 
 class RowState(StrEnum):
@@ -66,7 +68,8 @@ class Attempt:
     """What one attempt did: one invocation of the history.
 
     Shapes: `status_code` is an HTTP call's, `exit_code` a script's, None if there was none;
-        `error` is empty for a success; `output` is the response's body or the script's stdout.
+        `error` is empty for a success; `output` is the response's body or the script's stdout;
+        `secrets` are those that the call was made with, as they were sent.
     """
 
     outcome: Outcome
@@ -76,6 +79,15 @@ class Attempt:
     exit_code: int | None = None
     error: str = ""
     output: bytes = b""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def shown(self) -> bytes:
+        """The output as it may be shown: whoever was sent a secret may have echoed it."""
+        shown = self.output
+        for secret in sorted(filter(None, self.secrets), key=len, reverse=True):
+            shown = shown.replace(secret.encode(), HIDDEN)
+        return shown
 
 
 def run_id_of(due: datetime) -> str:

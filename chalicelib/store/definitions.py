@@ -167,6 +167,29 @@ def latest(store: Table, process_id: str, profile: Profile) -> Definition | None
     return None if pointer is None else get(store, int(str(pointer["definition_key"])))
 
 
+def tagged(store: Table, process_id: str, profile: Profile, tag: str) -> Definition | None:
+    """Return the version of a process that has a tag."""
+    if len(process_id) > NAME_MAX or len(tag) > NAME_MAX:
+        return None
+    pointer = store.get(table.tag_key(profile.value, process_id, tag))
+    return None if pointer is None else get(store, int(str(pointer["definition_key"])))
+
+
+def deployed_with(store: Table, key: int, process_id: str) -> Definition | None:
+    """Return the version of a process that came with the file of another definition.
+
+    A process that the file left as it was keeps the version it had, of an earlier file like it.
+    """
+    caller = get(store, key)
+    if caller is None:
+        return None
+    infos = [info for info in list_all(store) if info.bpmn_process_id == process_id]
+    infos = [info for info in infos if info.profile is caller.profile]
+    same = [info for info in infos if info.xml_key == caller.xml_key]
+    same = same or [info for info in infos if info.fingerprint == caller.fingerprint]
+    return get(store, same[-1].key) if same else None
+
+
 def list_all(store: Table) -> list[DefinitionInfo]:
     """Return all definitions, later versions after earlier ones, read consistently."""
     found = map(_info, reading.every(store, Query(LIVE, table.DEFINITIONS)))

@@ -147,8 +147,13 @@ def get(store: Table, key: int) -> DmnDefinition | None:
         if info is None:
             return None
         own = {name: getattr(info, name) for name in DmnDefinitionInfo.__slots__}
-        definition = _KEPT.keep(store, key, DmnDefinition(model=_model(store, info), **own))
+        definition = remember(store, DmnDefinition(model=_model(store, info), **own))
     return definition
+
+
+def remember(store: Table, definition: DmnDefinition) -> DmnDefinition:
+    """Keep a definition in this container's memory, so that it is not read again; return it."""
+    return _KEPT.keep(store, definition.key, definition)
 
 
 def xml(store: Table, key: int) -> bytes:

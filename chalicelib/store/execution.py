@@ -5,12 +5,13 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
-                [subscriptions], loop, listens], ...],
+                [subscriptions], loop, listens, child, ends], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "bodies": [[key, total, completed], ...],
      "done":   [[scope, activity id, inside, times], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
-     "purges": [[scope, move, is withdrawn, spared], ...]}
+     "purges": [[scope, move, is withdrawn, spared], ...],
+     "parent": [instance, scope, depth, [errors], [escalations], escalated]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty).
 """
@@ -22,7 +23,16 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.engine.keys import block_of
-from chalicelib.engine.state import Completed, ElementInstance, Join, Move, Progress, Purge, Root
+from chalicelib.engine.state import (
+    Completed,
+    ElementInstance,
+    Join,
+    Move,
+    Parent,
+    Progress,
+    Purge,
+    Root,
+)
 from chalicelib.store.moments import from_ms, to_ms
 
 Row = list[Any]
@@ -50,6 +60,9 @@ def to_text(root: Root) -> str:
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
     kept = {name: value for name, value in state.items() if value}
+    if root.parent is not None:
+        kept["parent"] = [root.parent.instance_key - origin, root.parent.scope - origin]
+        kept["parent"] += _cut([*root.parent[2:]])
     if root.blocks != (block_of(origin),):
         kept["blocks"] = root.blocks
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
@@ -74,7 +87,14 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         },
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
+        "parent": _parent(state["parent"], origin) if "parent" in state else None,
     }
+
+
+def _parent(row: Row, origin: int) -> Parent:
+    key, scope, depth, errors, escalations, escalated = _filled(row, 6)
+    codes = (errors or [], escalations or [])
+    return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0)
 
 
 def _cut(row: Row) -> Row:
@@ -89,7 +109,7 @@ def _filled(row: Row, length: int) -> Row:
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
     key, element_id, scope, created_at, tokens, job, timers, incident, names, *marks = element
-    loop, listens = marks
+    loop, listens, child, ending = marks
     return _cut(
         [
             key - origin,
@@ -103,14 +123,15 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             [name - origin for name in names],
             loop,
             int(listens),
+            child and child - origin,
+            int(ending),
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, names, loop, listens = _filled(
-        row, 11
-    )
+    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 13)
+    names, loop, listens, child, ending = rest
     return ElementInstance(
         key=origin + key,
         element_id=element_id,
@@ -123,6 +144,8 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         subscriptions=tuple(origin + name for name in names or ()),
         loop=loop or 0,
         is_listening=bool(listens),
+        child=origin + child if child else 0,
+        is_ending=bool(ending),
     )
 
 

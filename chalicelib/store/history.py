@@ -6,6 +6,7 @@ read.
 
     ["e", key, element id, scope]   entered       ["l", key, outputs]           left
     ["i", key, body]                iteration begun
+    ["p", key, element]             child instance called
     ["t", key]                      terminated    ["f", key, flow id, scope]    flow taken
     ["c", scope, values, [removed]] variables changed
     ["s", key, element id, element, name, correlation key] subscribed
@@ -23,6 +24,7 @@ from chalicelib import json_text
 from chalicelib.engine.turn import (
     Armed,
     Changed,
+    ChildCalled,
     Disarmed,
     Entered,
     HistoryEvent,
@@ -121,6 +123,7 @@ def _moment(value: Any) -> datetime:
 _KINDS: Mapping[str, tuple[Callable[..., HistoryEvent], tuple[Callable[[Any], Any], ...]]] = {
     "e": (Entered, (int, str, int)),
     "i": (Iterated, (int, int)),
+    "p": (ChildCalled, (int, int)),
     "l": (Left, (int, _same)),
     "t": (Terminated, (int,)),
     "f": (Taken, (int, str, int)),

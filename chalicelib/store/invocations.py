@@ -22,7 +22,8 @@ OUTPUT_MAX = 2_000  # bytes of an output that are kept, to look at
 class Invocation:
     """One attempt, as the history tells it (contract, "history").
 
-    Shapes: `output` is the begin of what was answered or printed, as text.
+    Shapes: `output` is the begin of what was answered or printed, as text, without the secrets
+        that the call was made with.
     """
 
     job_id: str
@@ -61,7 +62,7 @@ def of(row: Row, attempt: Attempt) -> Invocation:
         status_code=attempt.status_code,
         exit_code=attempt.exit_code,
         error=attempt.error[:ERROR_MAX],
-        output=attempt.output[:OUTPUT_MAX].decode(errors="replace"),
+        output=attempt.shown[:OUTPUT_MAX].decode(errors="replace"),
     )
 
 

@@ -14,9 +14,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from chalicelib import json_text
-from chalicelib.bpmn.model import EventType
+from chalicelib.bpmn.model import Binding, EventType
 from chalicelib.engine.limits import SMALL_INPUTS_BYTES, SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import (
+    ChildWait,
     Failure,
     Incident,
     InstanceState,
@@ -30,6 +31,7 @@ from chalicelib.engine.state import (
     Root,
     Stage,
     Subscription,
+    Thrown,
     Timer,
     Variables,
 )
@@ -101,6 +103,17 @@ RECORDS: Mapping[type[Record], Row] = {
             *fields.words("stage", Stage),
         ),
     ),
+    ChildWait: Row(
+        table.CHILD_WAIT,
+        (
+            *fields.plain("element_id", "element_key", "process_id", "version_tag"),
+            *fields.plain("business_key", "scope", "depth", "heard"),
+            *fields.times("created_at"),
+            *fields.words("binding", Binding),
+            *fields.json_texts("errors", "escalations", "variables"),
+        ),
+    ),
+    Thrown: Row(table.THROWN, (*fields.plain("code"), *fields.json_texts("variables"))),
     LoopItems: Row(table.LOOP_ITEMS, fields.json_texts("items")),
     LoopResults: Row(table.LOOP_RESULTS, fields.numbered_json("values")),
     Failure: Row(

@@ -42,7 +42,7 @@ class Lost:
 
 
 def read(
-    store: Table, job_keys: Iterable[int], *, whole: bool = True, kind: str = BPMN
+    store: Table, job_keys: Iterable[int], *, whole: bool = True, kind: str | None = BPMN
 ) -> dict[int, Job]:
     """Read jobs, each consistently; those that are not there, or of another kind, are left out.
 
@@ -60,7 +60,7 @@ def read(
             if home != aliases.own(key)
         }
         found |= _read_at(store, moved, whole)
-    return {key: job for key, job in found.items() if job.kind == kind}
+    return {key: job for key, job in found.items() if kind in (None, job.kind)}
 
 
 def claim(store: Table, job: Job, lock: Lock, *, now: datetime) -> Job | Lost:
@@ -197,7 +197,7 @@ def _write(store: Table, job: Job, write: Update) -> Job | Lost:
 
 
 def _lost(store: Table, job: Job) -> Lost:
-    return Lost(read(store, [job.key], kind=job.kind).get(job.key))
+    return Lost(read(store, [job.key], kind=None).get(job.key))
 
 
 def _place(job: Job) -> ItemKey:

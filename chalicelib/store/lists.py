@@ -171,7 +171,7 @@ def list_instances(store: Table, wanted: WantedInstances, cut: Cut) -> Listed[In
     else:
         keys = [entry.key for entry in (found[::-1] if cut.ascending else found)]
     page = keys[cut.first : cut.first + cut.size]
-    return Listed(_with_variables(store, page), len(keys), is_floor)
+    return Listed(whole(store, page), len(keys), is_floor)
 
 
 def newest(
@@ -236,8 +236,8 @@ def roots(store: Table, entries: Iterable[Entry]) -> list[Root]:
     return [items.to_root(item) for item in found.values()]
 
 
-def _with_variables(store: Table, keys: Sequence[int]) -> list[Instance]:
-    """Read instances in that order, with the variables of their top scopes."""
+def whole(store: Table, keys: Sequence[int]) -> list[Instance]:
+    """Read instances in that order, as far as they are there, with their top scopes' variables."""
     places = {key: table.root_key(key) for key in keys}
     found = store.get_many(list(places.values()))
     read = [instances.of_item(found[place]) for place in places.values() if place in found]

@@ -15,6 +15,7 @@ from datetime import datetime
 from chalicelib.engine.turn import (
     Armed,
     Changed,
+    ChildCalled,
     Disarmed,
     Entered,
     Iterated,
@@ -37,7 +38,8 @@ class HistoryRow:
 
     Shapes: `element_id` is the flow's id for a flow; `scope` the element instance, or the instance
         itself, that it happened in; `inputs` are the variables it saw, before
-        input mappings; `outputs` what its output mappings handed on.
+        input mappings; `outputs` what its output mappings handed on; what `is_body` was done for
+        many, each of which has a row of its own.
     """
 
     key: int
@@ -49,6 +51,7 @@ class HistoryRow:
     was_terminated: bool = False
     inputs: JsonObject | None = None
     outputs: JsonObject | None = None
+    is_body: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
                 rows[key] = HistoryRow(key, element_id, bodies.get(scope, scope), at)
             case Iterated(key, body):
                 bodies[key] = body
+                rows[body] = replace(rows[body], is_body=True)
             case Taken(key, flow_id, scope):
                 home = scope or instance_key
                 rows[key] = HistoryRow(key, flow_id, home, at, is_flow=True, ended_at=at)
@@ -167,13 +171,29 @@ def scope_rows(
     return rows
 
 
+def child_rows(store: Table, instance_key: int) -> dict[int, int]:
+    """Return the child instances that an instance called, each with the scope it was called in."""
+    rows: dict[int, int] = {}
+    around: dict[int, int] = {}
+    bodies: dict[int, int] = {}
+    for _, event in history.events(store, instance_key):
+        match event:
+            case Entered(key, _, scope):
+                around[key] = bodies.get(scope, scope)
+            case Iterated(key, body):
+                bodies[key] = body
+            case ChildCalled(key, element_key):
+                rows[key] = around[element_key]
+    return rows
+
+
 def timer_rows(store: Table, instance_key: int) -> dict[int, TimerRow]:
     """Return the timers of an instance by key, in the order they were set."""
     rows: dict[int, TimerRow] = {}
     around: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, _, scope) | Iterated(key, scope):
+            case Entered(key, _, scope) | Iterated(key, scope) if scope != key:
                 around[key] = scope
             case Armed(key, element_id, element_key, due):
                 scope = around.get(element_key, instance_key)
@@ -189,7 +209,7 @@ def message_rows(store: Table, instance_key: int) -> dict[int, MessageRow]:
     around: dict[int, int] = {}
     for at_ms, event in history.events(store, instance_key):
         match event:
-            case Entered(key, _, scope):
+            case Entered(key, _, scope) | Iterated(key, scope) if scope != key:
                 around[key] = scope
             case Subscribed(key, element_id, element_key, name, str() as correlation_key):
                 scope = around.get(element_key, instance_key)
@@ -215,7 +235,7 @@ def _snapshots(
     around: dict[int, int] = {}
     for _, event in history.events(store, instance_key):
         match event:
-            case Iterated(key, body):
+            case Iterated(key, body) if body != key:
                 around[key] = body
             case Entered(key, _, scope):
                 around[key] = scope

@@ -59,7 +59,8 @@ def count_elements(
     incidents: Counter[str] = Counter()
     for root in _roots(store, own):
         live = root.live.values()
-        active.update(element.element_id for element in live if not element.is_listening)
+        counted = (each for each in live if not (each.is_listening or each.loop))
+        active.update(each.element_id for each in counted if each.key not in root.bodies)
         incidents.update(element.element_id for element in live if element.incident is not None)
     return active, incidents, is_floor
 

@@ -12,6 +12,8 @@ The live table holds item collections. A process instance is one, under `I#<inst
     N#<incident>               an incident
     L#<body>                   the items of a multi-instance activity
     U#<body and part>          what its iterations gave, in parts
+    C#<child>                  a child wait: an element waits for that instance
+    E#<instance>               the error that ended it, for whoever waits for it
     F#<job>#<number>           a failure, by running number
 
 Beside them:
@@ -125,6 +127,8 @@ TIMER = "T#"
 SUBSCRIPTION = "S#"
 INCIDENT = "N#"
 FAILURE = "F#"
+CHILD_WAIT = "C#"
+THROWN = "E#"
 LOOP_ITEMS = "L#"
 LOOP_RESULTS = "U#"
 HISTORY_OF_TURN = "H#"
@@ -182,6 +186,8 @@ _WORDS = {
     SUBSCRIPTION: "subscription",
     INCIDENT: "incident",
     FAILURE: "a failure of job",
+    CHILD_WAIT: "what goes along to child instance",
+    THROWN: "the error that ended instance",
     LOOP_ITEMS: "the items of multi-instance activity",
     LOOP_RESULTS: "results of multi-instance activity",
     DECISION: "the audit of decision",
@@ -238,6 +244,7 @@ DMN_DEFINITIONS = "DMN_DEFINITIONS"
 DMN, DECIDING = "dmn:", "decision:"  # before the profile, where it is no process that is named
 MODEL = "M#"
 XML = "X#"
+START_QUOTA = ItemKey(LIVE, "Q#starts", "-")  # counts starts against priostack.startQuota
 BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
 CENSUS = "CENSUS"
 

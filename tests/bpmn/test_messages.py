@@ -158,3 +158,41 @@ def test_what_cannot_stand_behind_an_event_based_gateway_is_refused(
 
     assert problem in refusal_of(xml)
     assert 'eventBasedGateway "g" (line 1)' in refusal_of(xml)
+
+
+def test_what_starts_instances_from_behind_a_gateway_needs_no_key() -> None:
+    gateway = '<eventBasedGateway id="g" instantiate="true"/>'
+    xml = process(
+        *(gateway, message_catch("m", "paid"), end()), flows="g > m > end", messages={"paid": None}
+    )
+
+    assert {"paid": "m"} == parsed(xml).started_by(EventType.MESSAGE)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "flows", "problem"),
+    [
+        ('eventGatewayType="Parallel"', "start > g > m > end", 'expected instantiate="true" with'),
+        (
+            'instantiate="true" eventGatewayType="Parallel"',
+            "start > end; g > m > end",
+            "expected a subscription with a correlationKey",
+        ),
+        (
+            'instantiate="true"',
+            "start > end; g > t > end",
+            "expected a message or signal to start an instance",
+        ),
+    ],
+)
+def test_a_gateway_that_cannot_start_instances_is_refused(
+    attributes: str, flows: str, problem: str
+) -> None:
+    xml = process(
+        *(start(), f'<eventBasedGateway id="g" {attributes}/>', message_catch("m", "paid")),
+        *(catch("t", duration="PT1S"), end()),
+        flows=flows,
+        messages={"paid": None},
+    )
+
+    assert problem in refusal_of(xml)

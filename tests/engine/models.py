@@ -209,6 +209,13 @@ def rule(id_: str, decision: str, /, *, extensions: str = "", **more: str) -> st
     return _element("businessRuleTask", id_, f"<zeebe:calledDecision {written}/>{extensions}")
 
 
+def call(id_: str, process_id: str, /, *, extensions: str = "", **more: str) -> str:
+    """Return a call activity; `more` are attributes of its called element."""
+    attributes = {"processId": process_id, **more}
+    written = " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())
+    return _element("callActivity", id_, f"<zeebe:calledElement {written}/>{extensions}")
+
+
 def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     """Return an embedded subprocess."""
     body = "".join(parts) + _flows(flows)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib import bpmn
+from chalicelib.bpmn.model import Kind
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.state import InstanceState
 from chalicelib.profile import Profile
@@ -28,7 +29,9 @@ STEPS_MAX = 100
 def test_a_drawn_example_runs_to_its_end(diagram: Path, patience: str) -> None:
     """Workers come at once, or only when every timer has fired."""
     (process,) = bpmn.parse(diagram.read_bytes(), Profile.ZENBPM)
-    game = play(process).create(VARIABLES)
+    started = [e for e in process.elements.values() if e.kind is Kind.START_EVENT]
+    game = play(process)
+    game.create(VARIABLES) if process.start else game.start_at(started[0].id, **VARIABLES)
 
     for _ in range(STEPS_MAX):
         if game.timers and (patience == "too late" or not game.jobs):

@@ -149,3 +149,43 @@ def test_a_gateway_in_a_loop_waits_again() -> None:
     taken = [e.flow_id for t in game.turns for e in t.history if isinstance(e, Taken)]
     assert 2 == taken.count("g-m")
     assert InstanceState.COMPLETED == game.wait(3_600).state
+
+
+# --- gateways that start instances ---------------------------------------------------------------
+
+
+def starting(kind: str = "Exclusive") -> Play:
+    """Return a process that one of two messages starts."""
+    gateway = f'<eventBasedGateway id="g" instantiate="true" eventGatewayType="{kind}"/>'
+    xml = process(
+        *(gateway, message_catch("m", "paid"), receive("r", "stopped")),
+        *(service("a"), service("b"), end()),
+        flows="g > m > a > end; g > r > b > end",
+        messages=KEYS,
+    )
+    return play(xml)
+
+
+@pytest.mark.parametrize(("came", "job"), [("m", "a"), ("r", "b")])
+def test_the_first_event_behind_an_instantiating_gateway_starts_an_instance(
+    came: str, job: str
+) -> None:
+    game = starting().start_at(came, order="o-1")
+
+    assert (["g", came, job], [f"g-{came}", f"{came}-{job}"]) == (game.path, game.flows)
+    assert ({"order": "o-1"}, []) == (game.variables, game.names)
+    assert InstanceState.COMPLETED == game.complete(job).state
+
+
+def test_behind_a_parallel_one_all_other_events_are_waited_for() -> None:
+    game = starting("Parallel").start_at("r", order="o-1")
+    assert (["b"], [("paid", "o-1")]) == (game.open_jobs, game.names)
+
+    assert ["m"] == game.complete("b").waiting
+
+    game.publish("paid").complete("a")
+    assert InstanceState.COMPLETED == game.state
+
+
+def test_an_event_that_brings_nothing_starts_an_instance_all_the_same() -> None:
+    assert ["a"] == starting().start_at("m").open_jobs

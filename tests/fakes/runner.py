@@ -22,6 +22,7 @@ class Said:
     error: str = ""
     status_code: int | None = None
     takes_s: float = 0
+    secrets: tuple[str, ...] = ()
 
 
 def remaining(number: int) -> Said:
@@ -64,6 +65,7 @@ class ScriptedRunner:
             status_code=said.status_code,
             error=said.error,
             output=said.output,
+            secrets=said.secrets,
         )
 
 

@@ -85,6 +85,8 @@ def test_a_firing_skips_the_indices_that_still_run() -> None:
     assert [0, 2] == [row.pool_idx for row in stage.rows(job, run)]
     told = [record.__dict__ for record in heard if "skipped" in record.getMessage()]
     assert [(1, job.id)] == [(each["pool_idx"], each["job_id"]) for each in told]
+    stage.pump()
+    assert [0, 2] == [made.pool_idx for made in stage.runner.made if made.run_id == run]
 
 
 @pytest.mark.rule("Z83")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -289,11 +290,38 @@ def test_a_loop_of_three_hours_never_loses_its_lock() -> None:
         assert [] == stage.rows(job, stage.fire(job))
 
 
+@pytest.mark.rule("Z88")
+@pytest.mark.parametrize("said", [remaining(1), FAILED], ids=["succeeded", "failed"])
+def test_every_attempt_sets_the_lock_s_time_to_its_end(said: Said) -> None:
+    stage = Scheduling(replace(said, takes_s=600))
+    job = stage.create(
+        loop=Loop(enabled=True, delay_ms=60_000), retry=Retry(enabled=True, base_delay_ms=60_000)
+    )
+    stage.fire(job)
+    stage.wait(30)
+
+    assert [at(600)] == [lock.refreshed_at for lock in stage.locks(job)]
+
+
+@pytest.mark.rule("Z76", "Z88")
+def test_an_attempt_sets_the_time_of_no_other_index_s_lock() -> None:
+    stage = Scheduling(remaining(1), FAILED, FAILED)
+    job = stage.create(
+        pool_count=2,
+        loop=Loop(enabled=True, delay_ms=600_000),
+        retry=Retry(enabled=True, base_delay_ms=60_000),
+    )
+    stage.fire(job)
+    stage.wait(90)
+
+    assert [at(0), at(60)] == [lock.refreshed_at for lock in stage.locks(job)]
+
+
 @pytest.mark.rule("Z93")
 def test_a_run_that_was_taken_over_does_not_release_its_successor_s_lock() -> None:
     stage = Scheduling()
     job = stage.create()
-    stage.fire(job)
+    taken_over = stage.fire(job)
     successor: list[str] = []
 
     def take_over() -> None:
@@ -306,6 +334,7 @@ def test_a_run_that_was_taken_over_does_not_release_its_successor_s_lock() -> No
     stage.serve([first], ports)
 
     assert 1 == len(stage.runner.made)
+    assert RowState.COMPLETED is stage.row(job, taken_over).state
     assert successor == [lock.run_id for lock in stage.locks(job)]
 
 

@@ -12,10 +12,12 @@ from chalicelib.runners.addresses import refuse_nothing
 from chalicelib.runners.client import BODY_MAX, Client
 from chalicelib.runners.ending import Ending
 from chalicelib.runners.http import HttpRunner
+from chalicelib.runners.runner import JobRunner
 from chalicelib.scheduler.definition import Auth, HttpCall
 from chalicelib.scheduler.rows import Outcome
+from tests.fakes.clock import ManualClock
 from tests.fakes.runner import MemorySecrets
-from tests.runners.definitions import IMPATIENCE, PATIENCE, calling
+from tests.runners.definitions import IMPATIENCE, PATIENCE, calling, row
 from tests.runners.site import DRIP, ENDLESS, HANG_AFTER, RESET_AFTER, Site, answer, redirect
 
 SECRETS = MemorySecrets({"ssm:/hooks/token": "s3cret", "secretsmanager:bad": "two\nlines"})
@@ -299,6 +301,27 @@ def test_a_call_names_itself_as_its_auth_says(auth: Auth, line: str) -> None:
 
     assert line in site.heads[0]
     assert 1 == sum("given" in line for line in site.heads[0])
+
+
+@pytest.mark.parametrize(
+    "auth",
+    [
+        Auth("basic", "me", "ssm:/hooks/token"),
+        Auth("bearer", token="ssm:/hooks/token"),
+        Auth("header", header="X-Key", value="ssm:/hooks/token"),
+    ],
+    ids=lambda auth: auth.type,
+)
+def test_an_answer_that_echoes_a_secret_is_shown_without_it(auth: Auth) -> None:
+    echo = b'{"result":{"remaining":3}, "seen": "s3cret bWU6czNjcmV0"}'
+    with Site(answer(200, echo)) as site:
+        job = calling(HttpCall(site.url, auth=auth))
+        made = JobRunner(ManualClock(), lambda: RUNNER, lambda: RUNNER).run(job, row(), PATIENCE)
+
+    assert echo == made.output  # which a loop looks into
+    assert b"s3cret" not in made.shown and b'{"remaining":3}' in made.shown
+    assert (auth.type == "basic") is (b"bWU6" not in made.shown)
+    assert "s3cret" not in repr(made).replace(repr(echo), "")
 
 
 def test_a_secret_is_in_no_error() -> None:

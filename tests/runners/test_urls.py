@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import h11
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -72,3 +73,21 @@ def test_any_location_is_followed_or_refused(location: str) -> None:
 
     assert url.target.startswith("/")
     assert "\t" not in location
+
+
+@pytest.mark.rule("Z62")
+@pytest.mark.parametrize(
+    ("location", "userinfo"),
+    [
+        ("/next", "me:p%20w"),
+        ("next?a=1", "me:p%20w"),
+        ("?a=1", "me:p%20w"),
+        ("//example.com/next", ""),
+        ("http://example.com/next", ""),
+        ("http://you@example.com/next", "you"),
+    ],
+)
+def test_a_redirect_that_names_no_host_keeps_the_user(location: str, userinfo: str) -> None:
+    base = urls.parse("http://me:p%20w@example.com/first")
+
+    assert userinfo == urls.resolved(base, location).userinfo

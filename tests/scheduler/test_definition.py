@@ -92,6 +92,8 @@ def test_a_one_off_has_no_pool() -> None:
         ({"alarm": Alarm(Watch.ALL, 1, 0)}, "alarm.window_ms"),
         ({"alarm": Alarm(Watch.ALL, 1, 60_000, ())}, "alarm.sinks"),
         ({"alarm": Alarm(Watch.ALL, 1, 1, (Sink(SinkType.WEBHOOK, "x"),))}, "alarm.sinks"),
+        ({"alarm": Alarm(Watch.ALL, 1, 1, (Sink(SinkType.WEBHOOK, "ssm:"),))}, "alarm.sinks"),
+        ({"alarm": Alarm(Watch.ALL, 1, 1, (Sink(SinkType.EMAIL, "ssm:a"),))}, "alarm.sinks"),
         ({"alarm": Alarm(Watch.ALL, 1, 1, (Sink(SinkType.EMAIL, "x"),))}, "alarm.sinks"),
     ],
 )
@@ -99,6 +101,11 @@ def test_what_can_be_judged_at_once_is_refused_with_its_field(
     changes: dict[str, Any], field: str
 ) -> None:
     assert [field] == refused(**changes)
+
+
+@pytest.mark.parametrize("target", ["https://hooks.example/T0/x", "ssm:/a", "secretsmanager:a"])
+def test_a_webhook_may_be_given_by_reference(target: str) -> None:
+    assert [] == refused(alarm=Alarm(Watch.ALL, 1, 1, (Sink(SinkType.WEBHOOK, target),)))
 
 
 def test_numbers_that_count_as_unset_are_not_refused() -> None:

@@ -121,6 +121,24 @@ def fail(
         _note_refusal(stage, name, rejected, {Reason.INVALID_STATE})
 
 
+def fail_with(stage: Stage, job: Job, retries: int) -> None:
+    """Say how many retries a job has left, as a worker of Priostack does: it names no delivery.
+
+    What is not safe to repeat is not repeated; the wire may do so.
+    """
+    command = FailJob(
+        job.key, message="no stock", retries=retries, backoff=timedelta(0), frees=True
+    )
+    stage.ledger.reported.add((job.key, job.delivery_token))
+    stage.ledger.unnamed.append(job.key)
+    try:
+        stage.world.request("fail with retries", lambda: failures.fail_job(stage.ports, command))
+    except NoAnswer:
+        return
+    except Rejected as rejected:
+        _note_refusal(stage, "fail with retries", rejected, {Reason.INVALID_STATE})
+
+
 def set_variables(stage: Stage, instance_key: int, variables: JsonObject) -> None:
     """Merge variables into an instance's own, and note whether that was acknowledged."""
 

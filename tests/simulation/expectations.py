@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from chalicelib.engine.state import Incident, Root
-from chalicelib.engine.turn import Entered, HistoryEvent
-from chalicelib.store import definitions, history, instances, start_timers
+from chalicelib.engine.turn import Entered, HistoryEvent, Left
+from chalicelib.store import (
+    definitions,
+    dmn_definitions,
+    dmn_lists,
+    history,
+    instances,
+    start_timers,
+)
+from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.dmn_definitions import DmnDefinitionInfo
+from chalicelib.store.dmn_lists import WantedDecisions
+from chalicelib.store.lists import Cut
 from tests.simulation.changes import SKEW_TOLERATED_MS
 from tests.simulation.stage import Stage
 
@@ -51,13 +62,33 @@ def started_by_timers(stage: Stage) -> Iterator[str]:
 
 def versions(stage: Stage) -> Iterator[str]:
     """Deployments are numbered in a row, and each that was acknowledged is there."""
-    found = {info.key: info for info in definitions.list_all(stage.inner)}
+    yield from _numbered(stage, definitions.list_all(stage.inner))
+
+
+def dmn_versions(stage: Stage) -> Iterator[str]:
+    """So are those of DMN files."""
+    yield from _numbered(stage, dmn_definitions.list_all(stage.inner))
+
+
+def _numbered(stage: Stage, listed: Iterable[DefinitionInfo | DmnDefinitionInfo]) -> Iterator[str]:
+    found = {info.key: info for info in listed}
     numbers = Counter(info.version for info in found.values())
     if sorted(numbers.elements()) != list(range(1, len(found) + 1)):
         yield f"versions {sorted(numbers.elements())}"
     for key in stage.ledger.deployed:
         if key not in found:
             yield f"deployment {key} was acknowledged and is gone"
+
+
+def decided_once(stage: Stage) -> Iterator[str]:
+    """A decision is kept if and only if the turn that made it was committed."""
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        tasks = {e.key for e in events if isinstance(e, Entered) and e.element_id == "decide"}
+        left = sum(isinstance(event, Left) and event.key in tasks for event in events)
+        made = dmn_lists.find(stage.inner, WantedDecisions(scope=key), Cut()).total
+        if made != left:
+            yield f"instance {key} left its decision {left} times and has {made} decisions"
 
 
 def one_incident(stage: Stage) -> Iterator[str]:
@@ -69,6 +100,13 @@ def one_incident(stage: Stage) -> Iterator[str]:
         for job, times in opened.items():
             if times > 1:
                 yield f"job {job} failed for good once and has {times} incidents"
+
+
+def claimed_once(stage: Stage) -> Iterator[str]:
+    """A user task was promised to one person alone, and whoever was told so completed it."""
+    for key, people in stage.ledger.claimed.items():
+        if len(people) > 1:
+            yield f"user task {key} was promised to {sorted(people)}"
 
 
 def moved_once(stage: Stage) -> Iterator[str]:

@@ -30,6 +30,8 @@ class Ledger:
     starts_once: set[str] = field(default_factory=set)  # the keys that make starts safe to repeat
     failed: list[tuple[int, int | None]] = field(default_factory=list)  # acknowledged: job, token
     reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise
+    unnamed: list[int] = field(default_factory=list)  # failures sent that name no delivery, by job
+    claimed: dict[int, set[str]] = field(default_factory=dict)  # acknowledged: user tasks, people
     cancelled: list[int] = field(default_factory=list)  # acknowledged, by instance key
     variables: dict[int, JsonObject] = field(default_factory=dict)  # acknowledged, by instance
     deployed: list[int] = field(default_factory=list)  # acknowledged, by definition key

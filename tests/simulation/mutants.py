@@ -22,6 +22,7 @@ from chalicelib.engine import subscriptions
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
+from chalicelib.engine.turn import Turn
 from chalicelib.operations import buffering, claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
 from chalicelib.ports import (
@@ -33,12 +34,14 @@ from chalicelib.ports import (
     Put,
     Received,
     Refused,
+    Table,
     Update,
     Write,
     Written,
 )
-from chalicelib.store import definitions, difference
+from chalicelib.store import definitions, difference, dmn_decisions, dmn_definitions, instances
 from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.dmn_definitions import DmnDefinitionInfo
 from chalicelib.store.table import ROOT
 from tests.simulation.ports import StruckTable
 from tests.simulation.replacing import replaced
@@ -161,6 +164,33 @@ def latest_not_compared() -> Mutant:
         return [replace(first, condition=()), *rest] if isinstance(first, Put) else [first, *rest]
 
     return replaced(definitions, _writes=write_all)
+
+
+def dmn_latest_not_compared() -> Mutant:
+    """Deploy whatever version of a DMN file was deployed meanwhile."""
+    writes = dmn_definitions._writes
+
+    def write_all(info: DmnDefinitionInfo, latest: DmnDefinitionInfo | None) -> list[Write]:
+        first, *rest = writes(info, latest)
+        assert isinstance(first, Put)
+        return [replace(first, condition=()), *rest]
+
+    return replaced(dmn_definitions, _writes=write_all)
+
+
+@contextmanager
+def decisions_apart() -> Iterator[None]:
+    """Keep decisions before the turn that made them is committed, each by a write of its own."""
+    whole = instances.commit
+
+    def commit(store: Table, turn: Turn, mark: Put | None = None) -> bool:
+        for made in turn.decided:
+            if made.evaluated.problem is None:
+                store.write(dmn_decisions.put(made))
+        return whole(store, turn, mark)
+
+    with replaced(instances, commit=commit), replaced(difference, _decided=lambda _: iter(())):
+        yield
 
 
 # --- reads and writes ----------------------------------------------------------------------------

@@ -118,6 +118,7 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
     Guard.ASSIGN: ("assigned",),
+    Guard.CLAIM_TASK: ("claimed-by-two", "claimed-and-cancelled"),
     Guard.RETRIED_FAILURE: ("failure-and-completion", "failure-and-lapse", "rung-at-work"),
     Guard.EXHAUSTING_FAILURE: (
         "last-failure-and-lapse",
@@ -217,6 +218,12 @@ def ordering_mutations() -> list[Mutation]:
         ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),
+        Mutation(
+            "deploy: latest of DMN as read",
+            mutants.dmn_latest_not_compared,
+            ("two-dmn-deployments",),
+        ),
+        Mutation("a decision within its turn", mutants.decisions_apart, ("decided-or-cancelled",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
         *(Mutation(*each) for each in run_mutations.ORDERINGS),
     ]

@@ -22,6 +22,7 @@ from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Rejected
 from chalicelib.operations import sweep
 from chalicelib.operations.definitions import create_process_definition
+from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import modify_process_instance
 from chalicelib.operations.jobs import assign_job
@@ -54,15 +55,13 @@ def open_jobs(stage: Stage) -> list[Job]:
     return [job for job in _records(stage, Job) if job.state is JobState.ACTIVE]
 
 
-def resolve_incidents(stage: Stage) -> None:
+def resolve_incidents(stage: Stage, mended: Mended = Mended()) -> None:  # noqa: B008 (frozen)
     """Resolve every incident there is, until the play is over."""
     while not stage.is_over:
         stage.world.pause(LOOK_MS)
         for incident in _records(stage, Incident):
             if incident.resolved_at is None:
-                _try(
-                    stage, "resolve", partial(resolve_incident, stage.ports, incident.key, Mended())
-                )
+                _try(stage, "resolve", partial(resolve_incident, stage.ports, incident.key, mended))
 
 
 def cancel_what_is_stuck(stage: Stage) -> None:
@@ -196,6 +195,18 @@ def deploy(stage: Stage, diagram: str, name: str) -> None:
         return deployed.definitions[0].key
 
     key = stage.repeat("deploy", operation)
+    if key is not None:
+        stage.ledger.deployed.append(key)
+
+
+def deploy_dmn(stage: Stage, file: str, name: str) -> None:
+    """Deploy a DMN file under another name."""
+    xml = (DIAGRAMS / file).read_text().replace('name="Discounts"', f'name="{name}"').encode()
+
+    def operation() -> int:
+        return create_dmn_resource_definition(stage.ports, xml, Profile.ZENBPM)[0].key
+
+    key = stage.repeat("deploy DMN", operation)
     if key is not None:
         stage.ledger.deployed.append(key)
 

@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from chalicelib.delivery import commands, horizon, runs, timers
 from chalicelib.operations.definitions import create_process_definition
+from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
 from chalicelib.operations.sweep import Swept, sweep_all
 from chalicelib.ports import Ports, Received, Settings
 from chalicelib.profile import Profile
-from chalicelib.store import definitions
+from chalicelib.store import definitions, dmn_definitions
 from chalicelib.store.definitions import Definition
+from chalicelib.store.dmn_definitions import DmnDefinition
 from chalicelib.triggers.batches import Messages
 from chalicelib.triggers.commands import on_commands
 from chalicelib.triggers.runs import on_runs
@@ -71,8 +73,9 @@ class Scenario:
     Shapes: `act` brings the actors onto the stage, and for at most `struck_ms` calls are struck;
         `settle_ms` is how long it may take after that until every instance came to its end;
         `expect` yields what is wrong in the end, beside the invariants of every run; all of it
-        happens `under` a circumstance. Without a `diagram` it is about scheduled jobs, whose
-        attempts take `work_ms` and end as the scenario `says`.
+        happens `under` a circumstance. `decisions` is a DMN file that its tasks call. Without a
+        `diagram` it is about scheduled jobs, whose attempts take `work_ms` and end as the
+        scenario `says`.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Scenario:
     under: Callable[[], AbstractContextManager[None]] = nullcontext
     work_ms: int = 200
     profile: Profile = Profile.ZENBPM
+    decisions: str | None = None
     says: Says = succeeds
 
 
@@ -153,7 +157,9 @@ def _sweep(stage: Stage) -> Callable[[], bool]:
 
 def _set(scenario: Scenario, world: World) -> Stage:
     """Set the stage: copies of what was deployed, under ports that are struck."""
-    template = _template(scenario.diagram, scenario.edits, scenario.under, scenario.profile)
+    template = _template(
+        scenario.diagram, scenario.edits, scenario.under, scenario.profile, scenario.decisions
+    )
     table = template.table.copy()
     watch = Watch(lambda: (world.now() - _EPOCH) // _MS, table.peek, world.complain)
     clock = TrueClock(world)
@@ -164,6 +170,8 @@ def _set(scenario: Scenario, world: World) -> Stage:
     struck = StruckTable(world, table, watch)
     if template.definition is not None:
         definitions.remember(struck, template.definition)
+    if template.decisions is not None:
+        dmn_definitions.remember(struck, template.decisions)
     firings = StruckFirings(world, queues, watch)
     ports = Ports(
         struck,
@@ -228,11 +236,16 @@ class Template:
     table: LightTable
     queues: tuple[str, ...]
     definition: Definition | None
+    decisions: DmnDefinition | None = None
 
 
 @cache
 def _template(
-    diagram: str | None, edits: tuple[Edit, ...], _under: object, profile: Profile
+    diagram: str | None,
+    edits: tuple[Edit, ...],
+    _under: object,
+    profile: Profile,
+    decisions: str | None,
 ) -> Template:
     clock = ManualClock()
     table, queues = LightTable(), MemoryQueues(clock)
@@ -243,7 +256,12 @@ def _template(
     for old, new in edits:
         assert old in xml, f"{diagram}: expected {old} to edit"
         xml = xml.replace(old, new)
+    dmn = None
+    if decisions is not None:
+        file = (DIAGRAMS / decisions).read_bytes()
+        info, _ = create_dmn_resource_definition(ports, file, profile)
+        dmn = dmn_definitions.get(table, info.key)
     deployed = create_process_definition(ports, xml.encode(), profile)
     definition = definitions.get(table, deployed.definitions[0].key)
     assert definition is not None
-    return Template(table, tuple(queues.names()), definition)
+    return Template(table, tuple(queues.names()), definition, dmn)

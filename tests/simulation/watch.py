@@ -13,6 +13,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from chalicelib.engine.state import USER_TASK
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
 from chalicelib.store.table import SCHEDULED_JOB
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
@@ -150,7 +151,7 @@ class Watch:
                 self._wrote_root(key, before, after)
             case "J#":
                 self._wrote_job(key, before, after)
-            case "T#":
+            case "T#" if key.pk.startswith("I#"):  # elsewhere it is a version tag
                 self._wrote_timer(key, before, after)
 
     def _wrote_root(self, key: ItemKey, before: Item | None, after: Item | None) -> None:
@@ -254,7 +255,7 @@ def _number_of(queue: str, receipt: str) -> str:
 def _is_open(item: Item) -> bool:
     """Say whether a job's item is one that a worker is to get, now or later."""
     is_hold = "owner" in item and "lock_until" not in item
-    return item["state"] == "active" and not is_hold
+    return item["state"] == "active" and item.get("kind") != USER_TASK and not is_hold
 
 
 def _has_agenda(root: Item) -> bool:

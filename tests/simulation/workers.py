@@ -17,7 +17,7 @@ from chalicelib.operations.claims import Activation
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.ports import Message, Received
 from tests.simulation import operators
-from tests.simulation.clients import complete, fail
+from tests.simulation.clients import complete, fail, fail_with
 from tests.simulation.faults import Call, Strike
 from tests.simulation.stage import REPEAT_AFTER_MS, Stage
 from tests.simulation.world import FUNCTION_TIMEOUT_MS, Fault, NoAnswer
@@ -38,11 +38,12 @@ class Habits:
     Shapes: `fails` says of a job whether it is failed, with the backoff; else it is completed.
     """
 
-    lock: timedelta = LOCK
+    lock: timedelta | None = LOCK  # None: a hold, as a worker of Priostack has it
     work_ms: int = 200
     first_ms: int | None = None  # of a job's first delivery, if that is otherwise
     jobs_max: int = 1
     fails: Callable[[Job], bool] = field(default=lambda _: False)
+    leaves: int | None = None  # the retries that its failures say are left, as of Priostack
     backoff: timedelta | None = None
     names_failures: bool = False  # by an Idempotency-Key, in place of the delivery token
     doubles_failures: bool = False  # by sending each twice at once
@@ -155,7 +156,9 @@ def work(stage: Stage, job: Job, habits: Habits) -> None:
     is_first = job.delivery_token == 1 and habits.first_ms is not None
     work_ms = habits.first_ms or 0 if is_first else habits.work_ms
     stage.world.pause(max(0, work_ms + stage.world.plan.jitter_ms()))
-    if habits.fails(job):
+    if habits.fails(job) and habits.leaves is not None:
+        fail_with(stage, job, habits.leaves)
+    elif habits.fails(job):
         fail(stage, job, habits.backoff, habits.names_failures, habits.doubles_failures)
     else:
         complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})

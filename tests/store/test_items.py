@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.bpmn.model import EventType
+from chalicelib.bpmn.model import Binding, EventType
 from chalicelib.engine.state import (
+    ChildWait,
     Completed,
     ElementInstance,
     Failure,
@@ -23,6 +24,7 @@ from chalicelib.engine.state import (
     LoopItems,
     LoopResults,
     Move,
+    Parent,
     Profile,
     Progress,
     Purge,
@@ -32,6 +34,7 @@ from chalicelib.engine.state import (
     Root,
     Stage,
     Subscription,
+    Thrown,
     Timer,
     Variables,
 )
@@ -84,6 +87,15 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "RetryPolicy": st.lists(SPANS, max_size=3).map(lambda spans: RetryPolicy(tuple(spans))),
     "Sequence[JsonValue]": st.lists(JSON, max_size=3),
     "Mapping[int, JsonValue]": st.dictionaries(NUMBERS, JSON, max_size=3),
+    "Binding": st.sampled_from(Binding),
+    "Sequence[str]": st.lists(TEXTS, max_size=2),
+    "Parent": st.builds(
+        Parent,
+        *(KEYS, KEYS, SMALL),
+        st.lists(TEXTS, max_size=2),
+        st.lists(TEXTS, max_size=2),
+        SMALL,
+    ),
     "tuple[int, ...]": st.lists(KEYS, max_size=3).map(tuple),
 }
 ELEMENTS = st.builds(
@@ -97,7 +109,9 @@ ELEMENTS = st.builds(
     st.lists(KEYS, max_size=2).map(tuple),
     st.none() | KEYS,
     st.lists(KEYS, max_size=2).map(tuple),
-    st.integers(0, 3),
+    SMALL,
+    st.booleans(),
+    st.just(0) | KEYS,
     st.booleans(),
 )
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
@@ -132,7 +146,18 @@ def read_again(record: Record) -> Record | None:
     return items.to_record(first, whole)
 
 
-KINDS = (Variables, Job, Timer, Subscription, Incident, Failure, LoopItems, LoopResults)
+KINDS = (
+    Variables,
+    Job,
+    Timer,
+    Subscription,
+    Incident,
+    Failure,
+    LoopItems,
+    LoopResults,
+    ChildWait,
+    Thrown,
+)
 
 
 @given(st.one_of(*(records(kind) for kind in KINDS)))

@@ -48,7 +48,7 @@ def claimed(store: MemoryTable, job: Job, lock: Lock = LOCK) -> Job:
 
 def assert_lost(store: MemoryTable, result: Job | Lost, current: Job) -> None:
     assert Lost(current) == result
-    assert {JOB: current} == jobs.read(store, [JOB])
+    assert {JOB: current} == jobs.read(store, [JOB], kind=current.kind)
 
 
 # --- claims ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from chalicelib.api.priostack import (
     incidents,
     instances,
     jobs,
+    keyed,
     messages,
     user_tasks,
 )
@@ -25,7 +26,8 @@ PARTS = (
 
 
 def register(app: Chalice) -> None:
-    """Register every route of the dialect."""
+    """Register every route of the dialect, and who is asked for a key."""
+    app.register_middleware(keyed.guard, "http")
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
 

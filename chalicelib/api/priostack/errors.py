@@ -15,6 +15,7 @@ from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Field, Object, Text
 from chalicelib.errors import Conflict, HeadraceError, Reason, Rejected
+from chalicelib.operations.start_quota import QuotaUsedUp
 
 ERROR = Object("Error", {"error": Field(Text(), lambda message: message, required=True)})
 
@@ -30,13 +31,20 @@ class ModelRefused(HeadraceError):
     """The file is XML, but no model that we run (422)."""
 
 
+class KeyMissing(HeadraceError):
+    """No API key came with the request, or one that is not known (401)."""
+
+
+_OWN: Mapping[type, int] = {ModelRefused: 422, QuotaUsedUp: 402, KeyMissing: 401}
+
+
 def error(problem: Exception) -> Response:
     """Word whatever went wrong in a route of this dialect."""
     match problem:
         case NotServed(status=status, message=message, allow=allow):
             return _worded(status, message, {"Allow": ", ".join(allow)} if allow else {})
-        case ModelRefused():
-            return _worded(422, str(problem))
+        case ModelRefused() | QuotaUsedUp() | KeyMissing():
+            return _worded(_OWN[type(problem)], str(problem))
         case Rejected(reason=reason, message=message):
             return _worded(_REJECTED[reason], message)
         case Conflict():

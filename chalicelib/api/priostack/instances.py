@@ -12,7 +12,7 @@ from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
 from chalicelib.api.priostack import errors, keys, pages, shapes
 from chalicelib.api.priostack.views import ASKED_STATES, variables_of
-from chalicelib.operations import definitions, instances
+from chalicelib.operations import definitions, instances, start_quota
 from chalicelib.operations.instances import Start
 from chalicelib.profile import Profile
 
@@ -28,10 +28,10 @@ routes = Blueprint(__name__)
     headers={repeats.HEADER: repeats.KEY},
     body=shapes.START,
     answers={201: shapes.INSTANCE},
-    refusals=(400, 404, 409, 413, 415),
+    refusals=(400, 402, 404, 409, 413, 415),
 )
 def create_process_instance() -> Response:
-    """createProcessInstance: 201 and the instance as far as it ran; 400, 404, 409, 413.
+    """createProcessInstance: 201 and the instance as far as it ran; 400, 402, 404, 409.
 
     Without a version, or with -1, the newest one is started. With an `Idempotency-Key` a repeat
     gets the instance as it is now; another body gets the 409.
@@ -40,7 +40,7 @@ def create_process_instance() -> Response:
     with errors.called(keys.DEFINITION):
         wanted = _start(body)
         once = repeats.once(routes.current_request)
-        found = instances.create_process_instance(wiring.ports(), wanted, once)
+        found = start_quota.create_within_quota(wiring.ports(), wanted, once)
     logs.about(instance_key=found.key)
     return http.answer(201, shapes.INSTANCE.write(found.instance))
 

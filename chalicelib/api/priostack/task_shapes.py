@@ -16,6 +16,7 @@ from chalicelib.engine.state import Job, JobState
 from chalicelib.json_text import JsonObject
 
 NAME_MAX = 200  # characters of a person's name
+TIME_TO_LIVE_MAX_MS = 365 * 86_400_000  # a message waits for a year at most
 
 TASK_STATES = Choice(("created", "claimed", "completed", "canceled"))
 
@@ -82,12 +83,18 @@ DECIDED = Object(
 )
 
 
-CORRELATE = Object(
-    "CorrelateMessage",
+_MESSAGE = {
+    "name": Field(Text(1), required=True),
+    "correlationKey": Field(Text(), nullable=True),
+    "variables": Field(Anything(), nullable=True),
+}
+CORRELATE = Object("CorrelateMessage", _MESSAGE)
+CORRELATED = Object("CorrelatedMessage", {"processInstanceKey": member(KEY, lambda key: key)})
+PUBLISH = Object(
+    "PublishMessage",
     {
-        "name": Field(Text(1), required=True),
-        "correlationKey": Field(Text(), nullable=True),
-        "variables": Field(Anything(), nullable=True),
+        **_MESSAGE,
+        "timeToLive": Field(Whole(0, TIME_TO_LIVE_MAX_MS), nullable=True),
+        "messageId": Field(Text(), nullable=True),
     },
 )
-CORRELATED = Object("CorrelatedMessage", {"processInstanceKey": member(KEY, lambda key: key)})

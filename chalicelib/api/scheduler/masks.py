@@ -5,16 +5,13 @@ References to secrets, `ssm:NAME` and `secretsmanager:NAME`, are none themselves
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from chalicelib.errors import Reason, Rejected
-from chalicelib.scheduler.definition import Auth
+from chalicelib.scheduler.definition import Auth, is_reference
 
 MASK = "********"
 SECRETS = ("password", "token", "value")
-
-_REFERENCE = re.compile(r"(ssm|secretsmanager):.+", re.DOTALL)
 
 
 def masked(auth: Auth) -> Auth:
@@ -36,4 +33,4 @@ def unmasked(auth: Auth, stored: Auth) -> Auth:
 
 
 def _masked(secret: str) -> str:
-    return MASK if secret and not _REFERENCE.fullmatch(secret) else secret
+    return MASK if secret and not is_reference(secret) else secret

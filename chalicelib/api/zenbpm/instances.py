@@ -16,6 +16,7 @@ from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.api.zenbpm.views import (
     ASKED_STATES,
+    CALL_ACTIVITY,
     SORT_KEYS,
     HistoryView,
     InstanceView,
@@ -90,9 +91,8 @@ def get_process_instances() -> Response:
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
     if "parentProcessInstanceKey" in asked:
         # Without its children only what call activities start is listed.
-        is_shown = asked.get("includeChildProcesses", False)
-        parent = asked["parentProcessInstanceKey"]
-        children = _children(parent, asked, ORDER) if is_shown else Listed([], 0)
+        types = None if asked.get("includeChildProcesses") else frozenset({CALL_ACTIVITY})
+        children = _children(asked["parentProcessInstanceKey"], asked, ORDER, types)
         return pages.answer(shapes.INSTANCE_PAGE, asked, children)
     key = asked.get("processDefinitionKey")
     states, is_stuck = ASKED_STATES[asked.get("state")]
@@ -218,10 +218,13 @@ def get_child_process_instances(process_instance_key: str) -> Response:
     return pages.answer(shapes.INSTANCE_PAGE, asked, listed)
 
 
-def _children(key: int, asked: Mapping[str, Any], order: Order) -> Listed[InstanceView]:
+def _children(
+    key: int, asked: Mapping[str, Any], order: Order, types: frozenset[str] | None = None
+) -> Listed[InstanceView]:
     """Return the page of the children of one instance, or of a subprocess, that is asked for."""
     found = scopes.children(wiring.ports(), key)
     shown = [child for each in found if is_asked(child := view(each), asked)]
+    shown = [child for child in shown if types is None or child.process_type in types]
     cut = pages.cut(asked, order)
     shown.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
     return Listed(shown[cut.first : cut.first + cut.size], len(shown))

@@ -25,7 +25,8 @@ from chalicelib.json_text import JsonObject
 from chalicelib.operations.scopes import Found, is_body
 from chalicelib.store.rows import HistoryRow, ScopeRow
 
-DEFAULT, SUBPROCESS, MULTI_INSTANCE = "default", "subprocess", "multiInstance"
+DEFAULT, CALL_ACTIVITY = "default", "callActivity"
+SUBPROCESS, MULTI_INSTANCE = "subprocess", "multiInstance"
 ACTIVE, COMPLETED, TERMINATED, FAILED = "active", "completed", "terminated", "failed"
 TOKEN_WAITS, TOKEN_FAILED = "TokenStateWaiting", "TokenStateFailed"
 
@@ -74,6 +75,8 @@ def view(found: Found) -> InstanceView:
         version_tag=found.definition.process.version_tag,
     )
     scope: ScopeRow | ElementInstance | None = found.ended or root.live.get(key)
+    if scope is None and root.parent is not None:
+        return replace(shown, process_type=CALL_ACTIVITY, parent_key=root.parent.scope)
     if scope is None:
         return shown
     process_type = MULTI_INSTANCE if is_body(found) else SUBPROCESS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import jobs, throwing, tokens, variables
+from chalicelib.engine import calls, jobs, throwing, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
 from chalicelib.json_text import JsonObject
@@ -64,4 +64,5 @@ BEHAVIOURS = {
     Kind.SEND_TASK: enter_task,
     Kind.USER_TASK: enter_task,
     Kind.SCRIPT_TASK: enter_script,
+    Kind.CALL_ACTIVITY: calls.enter,
 }

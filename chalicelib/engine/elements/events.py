@@ -51,7 +51,7 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
 
     Raises: Stuck if it cannot be said what it waits for; Missing.
     """
-    if node.element.instantiates:
+    if node.element.instantiates and draft.find(Variables, key) is not None:
         enter_caught(draft, node, scope, key)
         return
     if node.element.event_type is EventType.LINK:

@@ -17,6 +17,7 @@ from tests.api.priostack.driver import (
     started,
     state,
 )
+from tests.operations.stage import Stage
 
 MESSAGE = (
     '<message id="m" name="paid"><extensionElements><zeebe:subscription '
@@ -65,3 +66,26 @@ def test_a_correlation_key_that_is_missing_is_an_incident(client: Client) -> Non
 
     assert "INCIDENT" == state(client, key)
     assert ["VARIABLE_MISSING"] == [each["error_code"] for each in incidents(client)]
+
+
+def publish(client: Client, **body: Any) -> Answer:
+    return client.post(f"{API}/messages/publish", body)
+
+
+def test_a_published_message_waits_for_who_comes_later(client: Client, stage: Stage) -> None:
+    deploy(client, WAITING)
+    kept = publish(client, name="paid", correlationKey="A", timeToLive=60_000, variables={"n": 1})
+    lost = publish(client, name="paid", correlationKey="B")
+    stage.wait(30)
+
+    keys = [started(client, "p", {"order": key}) for key in ("A", "B")]
+    stage.wait(1)
+
+    assert [(200, {})] * 2 == [(each.status, each.json) for each in (kept, lost)]
+    assert ["COMPLETED", "ACTIVE"] == [state(client, key) for key in keys]
+
+
+def test_an_id_that_waits_already_is_409(client: Client) -> None:
+    body = {"name": "paid", "correlationKey": "A", "timeToLive": 60_000, "messageId": "m-1"}
+
+    assert [200, 409] == [publish(client, **body).status for _ in range(2)]

@@ -91,8 +91,11 @@ def test_no_question_is_answered_with_a_fault(
     assert is_in_shape(answer), (asked, answer)
 
 
+IDS = st.characters(exclude_characters="/?#", exclude_categories=["Cs"])
+
+
 @FEW
-@given(key=st.text(alphabet=st.characters(exclude_characters="/?#"), min_size=1, max_size=25))
+@given(key=st.text(alphabet=IDS, min_size=1, max_size=25))
 def test_no_id_is_answered_with_a_fault(client: Client, key: str) -> None:
     for rest in ("", "/firings", "/invocations"):
         answer = client.get(f"{JOBS}/{quote(key)}{rest}")

@@ -23,6 +23,15 @@ def test_a_trigger_fires_every_index_that_is_free(client: Client, stage: Schedul
     assert [0, 1, 2] == sorted(made.pool_idx for made in stage.runner.made)
 
 
+@pytest.mark.rule("Z81")
+def test_without_a_policy_a_job_skips(client: Client) -> None:
+    job = create(client)
+
+    assert "skip" == job["overlap_policy"]
+    post(client, job, "trigger")
+    assert 409 == post(client, job, "trigger").status
+
+
 @pytest.mark.rule("Z79")
 def test_a_trigger_with_one_index_held_succeeds(client: Client) -> None:
     job = create(client, pool_count=3)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.client import Client
 from tests.api.scheduler.driver import JOBS, create, get, post
-from tests.fakes.runner import CANCELLED, FAILED, remaining
+from tests.fakes.runner import CANCELLED, FAILED, Said, remaining
 from tests.operations.scheduling import Scheduling
 
 BUSY = {"loop_enabled": True, "retry_enabled": True}
@@ -100,6 +100,25 @@ def test_an_invocation_says_what_came_of_it(client: Client, stage: Scheduling) -
         "status_code": 200,
         "output": '{"result":{"remaining":0}}',
     } == succeeded
+
+
+@pytest.mark.parametrize(
+    ("echoed", "shown"),
+    [
+        (b"Bearer s3cret-s3", "Bearer ********"),
+        (b"s3cret-s3 and s3 twice: s3", "******** and ******** twice: ********"),
+        (b"x" * 1_998 + b"s3cret-s3", "x" * 1_998 + "**"),
+    ],
+)
+def test_an_invocation_does_not_show_a_secret_that_was_echoed(
+    client: Client, stage: Scheduling, echoed: bytes, shown: str
+) -> None:
+    stage.runner.said = [Said(output=echoed, secrets=("s3", "s3cret-s3", ""))]
+
+    job = run(client, stage)
+
+    (invocation,) = get(client, job, "/invocations")["items"]
+    assert shown == invocation["output"]
 
 
 def test_invocations_are_listed_page_by_page(client: Client, stage: Scheduling) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from tests.simulation.scenarios import (
+    deciding,
     failing,
     flowing,
     handing_out,
     meeting,
     operating,
+    polling,
     scheduling,
 )
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating, scheduling, meeting)
+    for module in (flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding)
     for scenario in module.SCENARIOS
 }
 
@@ -33,6 +35,7 @@ WHOLE = (
     "extended-by-its-namesake",
     "last-failure-twice",
     "resolved-and-cancelled",
+    "decided-or-cancelled",
     "set-at-last-failure",
     "fired-in-a-loop",
     "fired-at-once",

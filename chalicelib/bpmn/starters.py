@@ -1,0 +1,68 @@
+"""What starts instances of a process, and what waits in them, once all its elements are known.
+
+An event behind an event-based gateway that instantiates starts an instance when it comes. Behind a
+parallel one the others are waited for then, so their messages need a correlation key, as those of
+everything else do that waits in an instance.
+
+Source: BPMN 2.0.2 sections 10.6.6 and 13.4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from chalicelib.bpmn.found import Found
+from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
+from chalicelib.bpmn.names import check_static
+from chalicelib.bpmn.refusals import refusal, shown
+
+WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT, Kind.RECEIVE_TASK})
+
+
+def with_starters(
+    found: Found, elements: Mapping[str, Element], flows: Mapping[str, SequenceFlow]
+) -> dict[str, Element]:
+    """Mark the events that start an instance from behind a gateway; check what each waits for.
+
+    Raises: Rejected for a name that would have to be computed, and for a key that is missing.
+    """
+    behind = {
+        flows[id_].target: gateway
+        for gateway in elements.values()
+        if gateway.kind is Kind.EVENT_BASED_GATEWAY and gateway.instantiates
+        for id_ in gateway.outgoing
+    }
+    marked = dict(elements)
+    for id_ in behind:
+        name = elements[id_].event_name
+        if name is not None:
+            check_static(found.elements[id_].node, name)
+            marked[id_] = replace(elements[id_], instantiates=True)
+    for id_, element in marked.items():
+        if _waits(found, element, behind.get(id_)):
+            for event in element.parts or (element,):
+                _check_key(found, event)
+    return marked
+
+
+def _waits(found: Found, element: Element, gateway: Element | None) -> bool:
+    """Say whether an element may wait in an instance for what it is about."""
+    if element.instantiates:
+        return gateway is not None and gateway.waits_for_all
+    is_in_process = found.scopes[element.scope] is found.process
+    return element.kind in WAITING or (element.kind is Kind.START_EVENT and not is_in_process)
+
+
+def _check_key(found: Found, element: Element) -> None:
+    name = element.event_name
+    if (
+        element.event_type is EventType.MESSAGE
+        and name is not None
+        and name.correlation_key is None
+    ):
+        raise refusal(
+            found.elements[element.id].node,
+            "expected a subscription with a correlationKey at message "
+            f"{shown(name.name.text)}, found none",
+        )

@@ -1,0 +1,153 @@
+"""Purges: what is inside a scope is ended, over as many turns as that needs, before anything else.
+
+What waits for a child instance cannot be ended at once: the child is asked to end, and its element
+waits for that alone, moved up to the purged scope. Until the last child has answered the purge
+stands aside and the rest of the instance goes on; then what was to follow follows.
+
+Source: BPMN 2.0.2 section 13.5; design section 7.
+"""
+
+from __future__ import annotations
+
+from chalicelib.engine import compensation, tokens
+from chalicelib.engine.commands import CancelChild
+from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
+from chalicelib.engine.effects import Send
+from chalicelib.engine.limits import ACTIONS_MAX
+from chalicelib.engine.state import ElementInstance, InstanceState, Purge
+
+
+def run(draft: Draft) -> bool:
+    """End what is being purged as far as the turn has room; say whether that is all.
+
+    Purges that wait for children are passed over.
+    """
+    waiting: list[Purge] = []
+    while draft.purges:
+        purge = draft.purges.pop()
+        is_done = _end_inside(draft, purge)
+        if is_done and any(_is_asked(each) for each in _victims(draft, purge)):
+            waiting.append(purge)
+        elif not is_done or not _finish(draft, purge):
+            draft.purges += [purge, *reversed(waiting)]
+            return False
+    draft.purges = waiting[::-1]
+    return True
+
+
+def can_go_on(draft: Draft, purge: Purge) -> bool:
+    """Say whether there is something of a purge to do that waits for no child."""
+    victims = _victims(draft, purge)
+    return not victims or not all(_is_asked(victim) for victim in victims)
+
+
+def _is_asked(element: ElementInstance) -> bool:
+    """Say whether an element waits for the end of a child that was asked to end."""
+    return bool(element.child) and element.is_ending
+
+
+def _victims(draft: Draft, purge: Purge) -> list[ElementInstance]:
+    """Return what is to end before the purged element itself, or with it if it has a child."""
+    own = draft.live.get(purge.scope)
+    around = [own] if own is not None and own.child else []
+    return [each for each in inside(draft, purge.scope)[1] if each.key != purge.spared] + around
+
+
+def _end_inside(draft: Draft, purge: Purge) -> bool:
+    """Terminate live elements inside a scope, innermost first, while there is room."""
+    victims = [each for each in _victims(draft, purge) if not _is_asked(each)]
+    fitting, actions = [], draft.actions
+    for element in victims:
+        weight = weight_of(draft, element)
+        if actions + weight > ACTIONS_MAX and actions > BASE_ACTIONS:
+            break
+        actions += weight
+        fitting.append(element)
+    draft.need(key for element in fitting for key in tokens.records_of(draft, element))
+    _keep_asked(draft, purge)
+    for element in fitting:
+        if element.child:
+            _ask_to_end(draft, purge, element)
+        else:
+            tokens.terminate(draft, element)
+    return len(fitting) == len(victims)
+
+
+def _ask_to_end(draft: Draft, purge: Purge, element: ElementInstance) -> None:
+    """Ask a child to end; nothing else is waited for on its element."""
+    draft.emit(Send(element.child, CancelChild(draft.key), draft.version))
+    tokens.disarm(draft, element)
+    draft.live[element.key] = element._replace(
+        scope=element.scope if element.key == purge.scope else purge.scope,
+        timers=(),
+        subscriptions=(),
+        incident=None,
+        is_ending=True,
+    )
+
+
+def _keep_asked(draft: Draft, purge: Purge) -> None:
+    """Move up what waits for children of an earlier purge: what was around it ends now."""
+    for element in inside(draft, purge.scope)[1]:
+        if _is_asked(element) and element.scope != purge.scope:
+            draft.live[element.key] = element._replace(scope=purge.scope)
+
+
+def _finish(draft: Draft, purge: Purge) -> bool:
+    """Do what follows when nothing is left inside; say whether there was room for it."""
+    if purge.is_withdrawn:
+        return _withdraw(draft, purge.scope)
+    catcher, draft.counts[purge.scope] = purge.catcher, 0
+    if purge.spared:
+        draft.counts[purge.scope] = 1
+        compensation.begin(draft, draft.live[purge.spared])
+    elif catcher is None:
+        tokens.complete_scope(draft, purge.scope)
+    elif catcher.scope == purge.scope:
+        draft.counts[purge.scope] = 1
+        draft.agenda.append(catcher)
+    else:
+        tokens.terminate(draft, draft.live[purge.scope])
+        draft.agenda.append(catcher)
+    return True
+
+
+def _withdraw(draft: Draft, key: int) -> bool:
+    """End an element instance with its token, if there is room for it; say whether there was.
+
+    A scope that is left without tokens ends likewise, and an instance without is terminated.
+    """
+    while (element := draft.live.get(key)) is not None:  # else it ended with what was around it
+        weight = weight_of(draft, element)
+        if draft.actions + weight > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
+            return False
+        tokens.terminate(draft, element)
+        if draft.count(element.scope, -1):
+            break
+        key = element.scope
+        tokens.close_listeners(draft, key)
+    if key == draft.key and not draft.counts[key]:
+        draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
+    return True
+
+
+def weight_of(draft: Draft, element: ElementInstance) -> int:
+    """Return how many records the end of an element writes."""
+    twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
+    twice += (JOB_ACTIONS - 1) * (element.job is not None)
+    return len(tokens.records_of(draft, element)) + twice
+
+
+def inside(draft: Draft, scope: int) -> tuple[set[int], list[ElementInstance]]:
+    """Return the scopes in and under a scope, and the live elements in them, innermost first."""
+    by_scope: dict[int, list[ElementInstance]] = {}
+    for element in draft.live.values():
+        by_scope.setdefault(element.scope, []).append(element)
+    scopes, found, todo = set(), [], [scope]
+    while todo:
+        inner = todo.pop()
+        scopes.add(inner)
+        for element in by_scope.get(inner, ()):
+            found.append(element)
+            todo.append(element.key)
+    return scopes, found[::-1]
