@@ -166,7 +166,7 @@ def _runner(chosen: Settings) -> Runner:
     def script() -> ScriptRunner:
         from chalicelib.runners.scripts import ScriptRunner  # noqa: PLC0415
 
-        return ScriptRunner(chosen.scripts, os.environ)
+        return ScriptRunner(chosen.scripts, os.environ, is_stopping=clock.is_stopping)
 
     return JobRunner(clock, http, script)
 

@@ -59,7 +59,7 @@ class HttpRunner:
         """
         call = job.http
         url = urls.parse(call.url)
-        if job.pool_count > 1:
+        if job.pool_count > 1 or pool_idx:  # the pool may be smaller than when it was fired
             url = urls.with_pool_index(url, pool_idx)
         try:
             name, value, *secrets = self._auth(call.auth)

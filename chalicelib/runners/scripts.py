@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -52,12 +52,14 @@ class ScriptRunner:
     """Runs scripts, if the operator allows any.
 
     Shapes: `environment` is this process's, of which little is passed on; `place` is where
-        working folders are made, None for the system's own.
+        working folders are made, None for the system's own; once it `is_stopping`, this process
+        is about to end, and no script may outlive it.
     """
 
     is_on: bool
     environment: Mapping[str, str] = field(repr=False)
     place: Path | None = None
+    is_stopping: Callable[[], bool] = lambda: False
 
     def run(self, job: ScheduledJob, pool_idx: int, timeout: timedelta) -> Ending:
         """Run the script once: exit code 0 is a success, whatever is on stderr (Z59 to Z61)."""
@@ -76,7 +78,7 @@ class ScriptRunner:
                 script.write_text(call.script, encoding="utf-8", newline="")
                 command = [interpreter, str(script), *call.args]
                 process = self._started(command, working, variables)
-                return _finished(process, deadline, timeout)
+                return self._finished(process, deadline, timeout)
         except Unstartable as error:
             return ending.cancelled(f"script.interpreter: {error}")
         except ValueError:  # a zero byte, half of a surrogate pair, = in a variable's name
@@ -115,6 +117,34 @@ class ScriptRunner:
                 raise Unstartable(f"could not start it: {error.strerror}") from error
             raise
 
+    def _finished(
+        self, process: subprocess.Popen[bytes], deadline: Deadline, timeout: timedelta
+    ) -> Ending:
+        """Wait for the process, or for its time to be over, and say what became of it."""
+
+        def goes_on() -> bool:
+            return process.poll() is None and not deadline.is_over and not self.is_stopping()
+
+        assert process.stdout is not None and process.stderr is not None
+        outputs = (process.stdout, process.stderr)
+        with process.stdout, process.stderr:
+            pipes = Pipes(
+                dict(zip((o.fileno() for o in outputs), (STDOUT_MAX, STDERR_MAX), strict=True))
+            )
+            try:
+                pipes.read_while(goes_on)
+                is_cut = process.poll() is None
+            finally:
+                _kill_group(process)
+            pipes.read_rest()
+            stdout, stderr = (pipes.kept(each.fileno()) for each in outputs)
+        if not is_cut:
+            return _ended(process.returncode, stdout, stderr)
+        if not deadline.is_over:
+            return ending.failed("expected the script to end before the server did", stdout)
+        milliseconds = timeout // timedelta(milliseconds=1)
+        return ending.failed(f"expected the script to end within {milliseconds} ms", stdout)
+
 
 def hide_environment() -> None:
     """Keep other processes of our user from reading our environment and memory.
@@ -126,22 +156,8 @@ def hide_environment() -> None:
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _finished(process: subprocess.Popen[bytes], deadline: Deadline, timeout: timedelta) -> Ending:
-    """Wait for the process, or for its time to be over, and say what became of it."""
-    assert process.stdout is not None and process.stderr is not None
-    with process.stdout, process.stderr:
-        pipes = Pipes({process.stdout.fileno(): STDOUT_MAX, process.stderr.fileno(): STDERR_MAX})
-        try:
-            pipes.read_while(lambda: process.poll() is None and not deadline.is_over)
-            is_late = process.poll() is None
-        finally:
-            _kill_group(process)
-        pipes.read_rest()
-        stdout, stderr = (pipes.kept(each.fileno()) for each in (process.stdout, process.stderr))
-    code = process.returncode
-    if is_late:
-        milliseconds = timeout // timedelta(milliseconds=1)
-        return ending.failed(f"expected the script to end within {milliseconds} ms", stdout)
+def _ended(code: int, stdout: bytes, stderr: bytes) -> Ending:
+    """Say what it means that a process ended by itself."""
     if code == 0:
         return ending.succeeded(stdout, exit_code=0)
     told = stderr.decode("utf-8", "replace").strip()

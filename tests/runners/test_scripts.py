@@ -88,6 +88,17 @@ def test_a_script_over_its_timeout_is_a_failure(runner: ScriptRunner, script: st
     assert "expected the script to end within 150 ms" == ended.error
 
 
+def test_no_script_outlives_the_server(tmp_path: Path) -> None:
+    looks = iter([False, False, True])
+    runner = ScriptRunner(
+        is_on=True, environment=OURS, place=tmp_path, is_stopping=lambda: next(looks, True)
+    )
+    ended = ran(runner, "sleep 600")
+
+    assert (Outcome.FAILED, None) == (ended.outcome, ended.exit_code)
+    assert "expected the script to end before the server did" == ended.error
+
+
 @pytest.mark.rule("Z61")
 def test_text_on_stderr_is_not_evaluated(runner: ScriptRunner) -> None:
     ended = ran(runner, 'echo \'{"result":{"remaining":3}}\' >&2')
