@@ -30,12 +30,16 @@ _FIELDS = (
 
 
 def put(made: DecisionMade, expires_at: int | None = None) -> Put:
-    """Return the write that keeps a decision."""
+    """Return the write that keeps a decision. Raises: TooLarge if it could not be read again."""
+    output = json_text.dumps(made.evaluated.output)
+    audit = json_text.dumps(list(made.evaluated.audit))
+    for text in (output, audit):
+        _check_depth(made, text)
     shard = table.shard_pk(table.DECISIONS, table.shard_of(made.key))
     item: Item = {
         **fields.write(_FIELDS, made),
-        "output": json_text.dumps(made.evaluated.output),
-        "audit": zlib.compress(json_text.dumps(list(made.evaluated.audit)).encode()),
+        "output": output,
+        "audit": zlib.compress(audit.encode()),
         "decided_in": shard,
         "decided_at": table.listed_at(to_ms(made.at), made.key, made.definition_key),
     }
@@ -63,6 +67,14 @@ def get(store: Table, key: int) -> DecisionMade | None:
         home = aliases.instances_of(store, [key]).get(key, own)
         item = None if home == own else store.get(table.decision_key(home, key))
     return None if item is None else of_item(item)
+
+
+def _check_depth(made: DecisionMade, text: str) -> None:
+    if text.count("[") + text.count("{") > json_text.DEPTH_MAX:
+        try:
+            json_text.loads(text)
+        except ValueError as error:
+            raise TooLarge(f"decision {made.decision_id}: {error}") from error
 
 
 def of_item(item: Item) -> DecisionMade:

@@ -11,9 +11,10 @@ from chalicelib.engine.commands import CreateInstance
 from chalicelib.engine.decided import Decidable, Evaluated
 from chalicelib.engine.facts import DecisionEvaluated, facts_of
 from chalicelib.engine.state import InstanceState
+from chalicelib.engine.turn import Entered
 from chalicelib.json_text import JsonObject
 from chalicelib.profile import Profile
-from tests.engine.models import io, line, rule, service, start, sub
+from tests.engine.models import io, line, many, rule, service, start, sub
 from tests.play import Play, play
 
 LASTED = timedelta(milliseconds=3)
@@ -64,6 +65,20 @@ def test_a_decision_within_a_subprocess_is_of_its_scope() -> None:
 
     (decided,) = made.turns[0].decided
     assert made.root.live[decided.scope].element_id == "s"
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_each_of_many_decisions_is_of_the_body(sequential: bool) -> None:
+    each = {"items": "=items", "item": "amount", "results": "all", "result": "=result"}
+    rules = many(rule("a", "d"), each=each, sequential=sequential)
+    made = game(line(rules, service("b"))).create(items=[1, 2, 3])
+
+    history = [event for turn in made.turns for event in turn.history]
+    body = next(e.key for e in history if isinstance(e, Entered) and e.element_id == "a")
+    decided = [each for turn in made.turns for each in turn.decided]
+    assert ["b"] == made.waiting and [2, 4, 6] == made.variables["all"]
+    assert [body] * 3 == [each.scope for each in decided]
+    assert 3 == len({each.element_key for each in decided} - {body})
 
 
 def test_a_decision_may_be_named_by_an_expression() -> None:

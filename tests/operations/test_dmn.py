@@ -13,9 +13,10 @@ from chalicelib.engine.commands import ResolveIncident, SetVariables
 from chalicelib.engine.state import Incident, InstanceState
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.operations.advance import advance
-from chalicelib.operations.dmn_decisions import get_decision_instance
+from chalicelib.operations.dmn_decisions import Evaluation, evaluate_decision, get_decision_instance
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.ports import HISTORY, Put, Query, Settings
+from chalicelib.profile import Profile
 from chalicelib.store import dmn_decisions, history, table
 from chalicelib.store.lists import Cut
 from chalicelib.store.moments import to_ms
@@ -183,6 +184,17 @@ def test_an_audit_that_fits_into_no_item_is_too_large(stage: Stage) -> None:
 
     with pytest.raises(TooLarge, match="in the audit of a decision"):
         evaluate(stage, "d", **given)
+
+
+def test_an_output_that_could_not_be_read_again_is_too_large(stage: Stage) -> None:
+    deploy_dmn(stage, definitions(decision("d", literal("[" * 6 + "given" + "]" * 6))))
+    deep: object = []
+    for _ in range(495):
+        deep = [deep]
+
+    wanted = Evaluation("d", Profile.ZENBPM, {"given": deep})
+    with pytest.raises(TooLarge, match="decision d: JSON nested deeper than 500 levels"):
+        evaluate_decision(stage.ports, wanted)
 
 
 def test_decisions_are_listed_by_time_definition_and_instance(stage: Stage) -> None:

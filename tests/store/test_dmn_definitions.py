@@ -15,7 +15,7 @@ from chalicelib.dmn.model import Decision
 from chalicelib.dmn.version_tags import version_tags
 from chalicelib.engine.decided import Called
 from chalicelib.errors import Conflict, TooLarge
-from chalicelib.ports import Put, Refused, Write, Written
+from chalicelib.ports import Put, Refused, Table, Write, Written
 from chalicelib.profile import Profile
 from chalicelib.store import chunks, definitions, dmn_definitions, table
 from chalicelib.store.definitions import Deployment
@@ -47,7 +47,7 @@ def store() -> MemoryTable:
     return MemoryTable()
 
 
-def deployment(store: MemoryTable, xml: bytes, profile: Profile = ZENBPM) -> DmnDeployment:
+def deployment(store: Table, xml: bytes, profile: Profile = ZENBPM) -> DmnDeployment:
     model = dmn_definitions.compiled(store, xml, profile)
     own = model.definitions[0]
     assert () == model.problems

@@ -6,15 +6,29 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
 
 from chalicelib.engine.commands import SetVariables
+from chalicelib.engine.decided import DecisionMade, Evaluated
 from chalicelib.engine.state import InstanceState, Job, JobState
 from chalicelib.ports import Table
 from chalicelib.profile import Profile
-from chalicelib.store import blocks, definitions, failures, instances, jobs, lists, rows
+from chalicelib.store import (
+    blocks,
+    definitions,
+    dmn_decisions,
+    dmn_definitions,
+    dmn_lists,
+    failures,
+    instances,
+    jobs,
+    lists,
+    rows,
+)
+from chalicelib.store.dmn_lists import WantedDecisions
 from chalicelib.store.jobs import Lock, Lost
 from chalicelib.store.lists import Cut, WantedInstances, WantedJobs
 from tests.contract.tables import on_dynamodb
@@ -22,6 +36,8 @@ from tests.play import NOW, Play, load
 from tests.store import samples
 from tests.store.samples import JOB, KEY
 from tests.store.test_definitions import CHANGED, OTHER, XML, deployment
+from tests.store.test_dmn_definitions import XML as DMN
+from tests.store.test_dmn_definitions import deployment as dmn_deployment
 from tests.store.test_jobs import failed
 from tests.store.test_turns import Stored
 
@@ -152,3 +168,27 @@ def test_racing_containers_take_no_block_twice(store: Table) -> None:
         taken = list(pool.map(blocks.take, [store] * 300))
 
     assert 300 == len(set(taken))
+
+
+def test_dmn_files_and_decisions_are_kept_found_and_listed(store: Table) -> None:
+    info, is_new = dmn_definitions.deploy(
+        store, dmn_deployment(store, DMN), now=NOW, token=uuid4().hex
+    )
+    found = dmn_definitions.latest_of(store, "discount", Profile.ZENBPM)
+    assert is_new and found is not None and info.key == found.key
+
+    audit = ({"id": "discount", "output": Decimal("1.50")},)
+    first = DecisionMade(
+        KEY, "discount", info.key, "discounts", NOW, Evaluated(Decimal(5), audit), KEY, KEY, "a", 1
+    )
+    later = first._replace(
+        key=KEY + 4096, at=NOW + timedelta(seconds=1), instance_key=0, scope=0, element_id=""
+    )
+    for made in (first, later):
+        dmn_decisions.keep(store, made, None)
+
+    assert first == dmn_decisions.get(store, first.key)
+    wanted = WantedDecisions(definition_keys=frozenset({info.key}))
+    assert [later, first] == list(dmn_lists.find(store, wanted, Cut()).items)
+    before = WantedDecisions(decided_to=NOW)
+    assert [first] == list(dmn_lists.find(store, before, Cut()).items)

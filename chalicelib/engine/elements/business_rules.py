@@ -63,7 +63,7 @@ def _made(
         at=draft.now,
         evaluated=evaluated,
         instance_key=draft.key,
-        scope=scope,
+        scope=_shown_scope(draft, scope),
         element_id=element_id,
         element_key=key,
     )
@@ -74,6 +74,12 @@ def _made(
             f"decision {called.decision_id} of {element_id}: {evaluated.problem}",
         )
     return evaluated.output
+
+
+def _shown_scope(draft: Draft, scope: int) -> int:
+    """Return the scope whose decision it is: of an iteration its body, as callers see it."""
+    around = draft.live.get(scope)
+    return scope if around is None or not around.loop else around.scope
 
 
 def _found(draft: Draft, called: Called, element_id: str) -> Decidable:
