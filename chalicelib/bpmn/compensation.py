@@ -29,17 +29,21 @@ def handlers_of(found: Found) -> Mapping[str, str]:
 
 
 def check_compensation(found: Found, elements: Mapping[str, Element]) -> None:
-    """Raises: Rejected for what undoes nothing, is not there, or could not be left."""
+    """Note what undoes nothing, is not there, or could not be left."""
     for element in elements.values():
-        if element.is_for_compensation and (element.incoming or element.outgoing):
-            raise refusal(
-                found.elements[element.id].node,
-                'expected no flow of an activity with isForCompensation="true", found one',
-            )
-        if element.event_type is EventType.COMPENSATION:
-            _check_event(found, elements, element)
-        elif element.event_type is EventType.CANCEL:
-            _check_cancel(found, elements, element)
+        found.faults.tried(None, _check, found, elements, element)
+
+
+def _check(found: Found, elements: Mapping[str, Element], element: Element) -> None:
+    if element.is_for_compensation and (element.incoming or element.outgoing):
+        raise refusal(
+            found.elements[element.id].node,
+            'expected no flow of an activity with isForCompensation="true", found one',
+        )
+    if element.event_type is EventType.COMPENSATION:
+        _check_event(found, elements, element)
+    elif element.event_type is EventType.CANCEL:
+        _check_cancel(found, elements, element)
 
 
 def _check_event(found: Found, elements: Mapping[str, Element], element: Element) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
@@ -32,7 +32,7 @@ from chalicelib.bpmn.model import (
 )
 from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.refusals import Faults, refusal, shown
 from chalicelib.xml_tree import Node
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
@@ -59,6 +59,8 @@ class Surroundings:
 
     reading: Reading
     known: Definitions
+    faults: Faults
+    refused_flows: Container[str]
     starts: Mapping[str, str]
     boundary_events: Mapping[str, tuple[str, ...]]
     attached_to: Mapping[str, str]
@@ -83,24 +85,16 @@ def unsupported_part(node: Node, kind: Kind, reading: Reading) -> str | None:
 def compile_element(
     node: Node, kind: Kind, scope: str, links: Links, around: Surroundings
 ) -> Element:
-    """Compile a supported element. Raises: Rejected."""
+    """Compile a supported element; what is wrong with it is noted, and stands as if left away."""
     id_ = id_of(node)
     extensions = extensions_of(node)
-    event = event_of(node, kind, around.known)
-    decision = _decision(node, kind, extensions)
-    job, script = _work(node, kind, extensions, around.reading) if not decision else (None, None)
-    if event.type is EventType.MESSAGE and kind in THROWING and "taskDefinition" in extensions:
-        job = job_of(node, extensions, around.reading)
-    instantiates = kind in INSTANTIATING and boolean(node, "instantiate") is True
-    if instantiates and links.incoming:
-        raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
-    if kind is Kind.SEND_TASK and job is None:
-        reference = node.get("messageRef") or ""
-        name = message_of(node, reference, around.known)
-        event = Event(EventType.MESSAGE, name=name)
-    if kind is Kind.RECEIVE_TASK:
-        event = Event(EventType.MESSAGE, name=_received(node, around.known, instantiates))
-    is_mapped = kind not in GATEWAYS
+    tried, reading = around.faults.tried, around.reading
+    event = tried(Event(), _event, node, kind, extensions, around.known)
+    is_sent = event.type is EventType.MESSAGE and kind in THROWING
+    nothing = (None, None, None)
+    job, script, decision = tried(nothing, _work, node, kind, extensions, reading, is_sent)
+    instantiates = tried(False, _instantiates, node, kind, links)
+    is_mapped, is_activity = kind not in GATEWAYS, kind in ACTIVITIES
     element = Element(
         id=id_,
         kind=kind,
@@ -109,9 +103,9 @@ def compile_element(
         event_type=event.type,
         incoming=links.incoming,
         outgoing=links.outgoing,
-        default=_default(node, links.outgoing) if kind in WITH_DEFAULT else None,
-        inputs=mappings_of(node, extensions, "input", around.reading) if is_mapped else (),
-        outputs=mappings_of(node, extensions, "output", around.reading) if is_mapped else (),
+        default=tried(None, _default, node, kind, links.outgoing, around.refused_flows),
+        inputs=tried((), mappings_of, node, extensions, "input", reading) if is_mapped else (),
+        outputs=tried((), mappings_of, node, extensions, "output", reading) if is_mapped else (),
         job=job,
         script=script,
         decision=decision,
@@ -120,19 +114,19 @@ def compile_element(
         error_code=event.error_code,
         attached_to=around.attached_to.get(id_),
         escalation_code=event.escalation_code,
-        cancel_activity=_cancels(node, kind, event.type),
-        triggered_by_event=kind in SCOPES and boolean(node, "triggeredByEvent") is True,
+        cancel_activity=tried(True, _cancels, node, kind, event.type),
+        triggered_by_event=kind in SCOPES and tried(False, _says, node, "triggeredByEvent"),
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
-        is_for_compensation=kind in ACTIVITIES and boolean(node, "isForCompensation") is True,
+        is_for_compensation=is_activity and tried(False, _says, node, "isForCompensation"),
         handler=around.handlers.get(id_),
         activity_ref=event.activity_ref,
         condition=event.condition,
-        loop=loop_of(node) if kind in ACTIVITIES else None,
-        many=many_of(node) if kind in ACTIVITIES else None,
-        called=called_of(node, extensions) if kind is Kind.CALL_ACTIVITY else None,
+        loop=tried(None, loop_of, node) if is_activity else None,
+        many=tried(None, many_of, node) if is_activity else None,
+        called=tried(None, called_of, node, extensions) if kind is Kind.CALL_ACTIVITY else None,
         link=event.link,
-        activation=_activation(node) if kind is Kind.COMPLEX_GATEWAY else None,
+        activation=tried(None, _activation, node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
         waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
     )
@@ -168,6 +162,35 @@ def _received(node: Node, known: Definitions, instantiates: bool) -> EventName:
     return name
 
 
+def _says(node: Node, attribute: str) -> bool:
+    return boolean(node, attribute) is True
+
+
+def _instantiates(node: Node, kind: Kind, links: Links) -> bool:
+    """Say whether instances start at an element. Raises: Rejected if a flow leads to one."""
+    if kind not in INSTANTIATING or not _says(node, "instantiate"):
+        return False
+    if links.incoming:
+        raise refusal(node, 'expected no incoming flow with instantiate="true", found one')
+    return True
+
+
+def _event(node: Node, kind: Kind, extensions: Extensions, known: Definitions) -> Event:
+    """Return what an element is about, also a task that sends or receives. Raises: Rejected."""
+    if kind is Kind.RECEIVE_TASK:
+        name = _received(node, known, _says(node, "instantiate"))
+        return Event(EventType.MESSAGE, name=name)
+    if kind is Kind.SEND_TASK and _throws(node, extensions):
+        name = message_of(node, node.get("messageRef") or "", known)
+        return Event(EventType.MESSAGE, name=name)
+    return event_of(node, kind, known)
+
+
+def _throws(node: Node, extensions: Extensions) -> bool:
+    """Say whether a send task throws its message itself: no worker is named to send it."""
+    return "taskDefinition" not in extensions and node.get("messageRef") is not None
+
+
 def _decision(node: Node, kind: Kind, extensions: Extensions) -> DecisionCall | None:
     """Return the decision that a business rule task calls; None if it is a job, or another kind."""
     called = extensions.get("calledDecision") if kind is Kind.BUSINESS_RULE_TASK else None
@@ -181,24 +204,28 @@ def _decision(node: Node, kind: Kind, extensions: Extensions) -> DecisionCall | 
 
 
 def _work(
-    node: Node, kind: Kind, extensions: Extensions, reading: Reading
-) -> tuple[JobDefinition | None, Script | None]:
-    """Return what an element does: a job for a worker, a script, or neither."""
-    if kind is Kind.SEND_TASK and "taskDefinition" not in extensions and node.get("messageRef"):
-        return None, None  # it throws its message itself
-    if kind in JOB_TASKS:
-        return job_of(node, extensions, reading), None
+    node: Node, kind: Kind, extensions: Extensions, reading: Reading, is_sent: bool
+) -> tuple[JobDefinition | None, Script | None, DecisionCall | None]:
+    """Return what an element does: a job for a worker, a script, a decision, or nothing.
+
+    Shapes: `is_sent` says that it is an event which throws a message.
+    """
+    if (decision := _decision(node, kind, extensions)) is not None:
+        return None, None, decision
+    is_job = kind in JOB_TASKS and not (kind is Kind.SEND_TASK and _throws(node, extensions))
+    if is_job or (is_sent and "taskDefinition" in extensions):
+        return job_of(node, extensions, reading), None, None
     if kind is Kind.USER_TASK:
-        return _user_task(node, extensions, reading), None
+        return _user_task(node, extensions, reading), None, None
     if kind is not Kind.SCRIPT_TASK:
-        return None, None
+        return None, None, None
     has_job, script = "taskDefinition" in extensions, extensions.get("script")
     if has_job == (script is not None):
         found = "both" if has_job else "neither"
         raise refusal(node, f"expected a script (FEEL) or a taskDefinition (a job), found {found}")
     if script is not None:
-        return None, script_of(node, script)
-    return job_of(node, extensions, reading), None
+        return None, script_of(node, script), None
+    return job_of(node, extensions, reading), None, None
 
 
 def _user_task(node: Node, extensions: Extensions, reading: Reading) -> JobDefinition:
@@ -216,9 +243,11 @@ def _activation(node: Node) -> Value | None:
     return expression(condition.text, node, "activationCondition")
 
 
-def _default(node: Node, outgoing: tuple[str, ...]) -> str | None:
-    reference = node.get("default")
-    if reference is None:
+def _default(
+    node: Node, kind: Kind, outgoing: tuple[str, ...], refused: Container[str]
+) -> str | None:
+    reference = node.get("default") if kind in WITH_DEFAULT else None
+    if reference is None or resolve(reference, refused) is not None:
         return None
     flow = resolve(reference, outgoing)
     if flow is None:

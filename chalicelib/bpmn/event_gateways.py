@@ -10,31 +10,42 @@ from collections.abc import Mapping
 from chalicelib.bpmn.flows import Flows
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
-from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
+from chalicelib.bpmn.refusals import described, each, refusal, shown, unsupported
 from chalicelib.xml_tree import Node
 
 TARGETS = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
 
 
 def check_event_gateways(found: Found, elements: Mapping[str, Element], flows: Flows) -> None:
-    """Raises: Rejected for the first gateway that waits for what cannot be waited for."""
+    """Note each gateway that waits for what cannot be waited for."""
     for element in elements.values():
-        has_part = element.incoming or element.outgoing
-        if element.kind is not Kind.EVENT_BASED_GATEWAY or not has_part:
-            continue
-        node = found.elements[element.id].node
-        if node.get("eventGatewayType") == "Parallel" and not element.instantiates:
-            raise refusal(node, 'expected instantiate="true" with eventGatewayType="Parallel"')
-        if not element.outgoing:
-            raise refusal(node, "expected a flow to an event, found no outgoing flow")
-        for id_ in element.outgoing:
-            _check_target(node, flows.by_id[id_], found, elements)
-            if element.instantiates and elements[flows.by_id[id_].target].event_name is None:
-                target = found.elements[flows.by_id[id_].target].node
-                raise refusal(
-                    node,
-                    f"expected a message or signal to start an instance, found {described(target)}",
-                )
+        if element.kind is Kind.EVENT_BASED_GATEWAY and (element.incoming or element.outgoing):
+            found.faults.tried(None, _check_gateway, element, found, elements, flows)
+
+
+def _check_gateway(
+    element: Element, found: Found, elements: Mapping[str, Element], flows: Flows
+) -> None:
+    node = found.elements[element.id].node
+    if node.get("eventGatewayType") == "Parallel" and not element.instantiates:
+        raise refusal(node, 'expected instantiate="true" with eventGatewayType="Parallel"')
+    if not element.outgoing:
+        raise refusal(node, "expected a flow to an event, found no outgoing flow")
+    targets = (flows.by_id[id_] for id_ in element.outgoing)
+    each(lambda flow: _check_target(node, flow, found, elements), targets)
+    if element.instantiates:
+        each(lambda id_: _check_starter(node, flows.by_id[id_], found, elements), element.outgoing)
+
+
+def _check_starter(
+    gateway: Node, flow: SequenceFlow, found: Found, elements: Mapping[str, Element]
+) -> None:
+    if elements[flow.target].event_name is None:
+        target = found.elements[flow.target].node
+        raise refusal(
+            gateway,
+            f"expected a message or signal to start an instance, found {described(target)}",
+        )
 
 
 def _check_target(

@@ -22,7 +22,7 @@ from chalicelib.bpmn.model import (
     Value,
 )
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.refusals import Faults, each, refusal, shown
 from chalicelib.xml_tree import Node
 
 ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
@@ -49,14 +49,17 @@ def job_of(
     """Read what makes a job of an element. Raises: Rejected, also without a type."""
     definition = extensions.get("taskDefinition")
     assignment = extensions.get("assignmentDefinition")
-    return JobDefinition(
-        type=_type(node, definition, default_type),
-        retries=_retries(node, definition, reading),
-        retry_backoff=_retry_backoff(node, definition),
+    faults = Faults()
+    job = JobDefinition(
+        type=faults.tried(Value(""), _type, node, definition, default_type),
+        retries=faults.tried(None, _retries, node, definition, reading),
+        retry_backoff=faults.tried(None, _retry_backoff, node, definition),
         headers=_headers(extensions.get("taskHeaders")),
-        assignee=_optional(node, assignment, "assignee"),
-        candidate_groups=_optional(node, assignment, "candidateGroups"),
+        assignee=faults.tried(None, _optional, node, assignment, "assignee"),
+        candidate_groups=faults.tried(None, _optional, node, assignment, "candidateGroups"),
     )
+    faults.check()
+    return job
 
 
 def script_of(node: Node, definition: Node) -> Script:
@@ -89,9 +92,8 @@ def mappings_of(
     container = extensions.get("ioMapping")
     if container is None:
         return ()
-    return tuple(
-        _mapping(node, child, reading) for child in container.children if child.name == direction
-    )
+    mappings = (child for child in container.children if child.name == direction)
+    return tuple(each(lambda mapping: _mapping(node, mapping, reading), mappings))
 
 
 def version_tag_of(extensions: Extensions) -> str | None:

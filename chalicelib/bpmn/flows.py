@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.found import Found, Placed
 from chalicelib.bpmn.model import Kind, SequenceFlow, Value
-from chalicelib.bpmn.refusals import described, refusal, shown
+from chalicelib.bpmn.refusals import Faults, described, follows, refusal, shown
 from chalicelib.xml_tree import Node
 
 WITHOUT_INCOMING = frozenset({Kind.START_EVENT, Kind.BOUNDARY_EVENT})
@@ -18,11 +18,15 @@ WITHOUT_OUTGOING = frozenset({Kind.END_EVENT})
 
 @dataclass(slots=True)
 class Flows:
-    """All flows of a process by id, and by the elements they leave and reach."""
+    """All flows of a process by id, and by the elements they leave and reach.
+
+    Shapes: `refused` are the ids of those that are wrong.
+    """
 
     by_id: dict[str, SequenceFlow] = field(default_factory=dict)
     outgoing: dict[str, dict[str, None]] = field(default_factory=dict)
     incoming: dict[str, dict[str, None]] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
 
     def leaving(self, id_: str, node: Node) -> tuple[str, ...]:
         """Return an element's outgoing flows in the order of its `outgoing` children, which need
@@ -30,26 +34,41 @@ class Flows:
 
         Raises: Rejected if a child names no flow that leaves the element.
         """
-        return _ordered(node, "outgoing", self.outgoing.get(id_, {}))
+        return _ordered(node, "outgoing", self.outgoing.get(id_, {}), self.refused)
 
     def reaching(self, id_: str, node: Node) -> tuple[str, ...]:
         """Return an element's incoming flows, likewise."""
-        return _ordered(node, "incoming", self.incoming.get(id_, {}))
+        return _ordered(node, "incoming", self.incoming.get(id_, {}), self.refused)
 
 
 def compile_flows(found: Found) -> Flows:
-    """Compile the flows of a process. Raises: Rejected."""
+    """Compile the flows of a process; what is wrong with them is noted."""
     flows = Flows()
     unnamed: dict[tuple[str, str], int] = {}
     for node in found.flows:
-        source = found.element(node, "sourceRef")
-        target = found.element(node, "targetRef")
-        _check_ends(node, found.elements[source], found.elements[target])
-        id_ = _flow_id(node, source, target, found.ids, unnamed)
-        flows.by_id[id_] = SequenceFlow(id_, source, target, _condition(node))
-        flows.outgoing.setdefault(source, {})[id_] = None
-        flows.incoming.setdefault(target, {})[id_] = None
+        if found.faults.tried(None, _compile_flow, node, found, flows, unnamed) is None:
+            flows.refused |= {node.get("id") or ""}
     return flows
+
+
+def _compile_flow(
+    node: Node, found: Found, flows: Flows, unnamed: dict[tuple[str, str], int]
+) -> SequenceFlow:
+    """Compile a flow. Raises: Rejected."""
+    faults = Faults()
+    source = faults.tried("", found.element, node, "sourceRef")
+    target = faults.tried("", found.element, node, "targetRef")
+    condition = faults.tried(None, _condition, node)
+    if not (source and target):
+        faults.check()
+        raise follows()
+    faults.tried(None, _check_ends, node, found.elements[source], found.elements[target])
+    id_ = faults.tried("", _flow_id, node, source, target, found.ids, unnamed)
+    faults.check()
+    flows.by_id[id_] = flow = SequenceFlow(id_, source, target, condition)
+    flows.outgoing.setdefault(source, {})[id_] = None
+    flows.incoming.setdefault(target, {})[id_] = None
+    return flow
 
 
 def _check_ends(node: Node, source: Placed, target: Placed) -> None:
@@ -102,10 +121,14 @@ def _condition(node: Node) -> Value | None:
     return expression(condition.text, node, "condition")
 
 
-def _ordered(node: Node, name: str, flows: dict[str, None]) -> tuple[str, ...]:
+def _ordered(
+    node: Node, name: str, flows: dict[str, None], refused: Container[str]
+) -> tuple[str, ...]:
     ordered: dict[str, None] = {}
     for child in node.all(name):
         reference = child.text.strip()
+        if resolve(reference, refused) is not None:
+            continue
         id_ = resolve(reference, flows)
         if id_ is None:
             raise refusal(

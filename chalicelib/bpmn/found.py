@@ -7,7 +7,7 @@ lanes, data, drafts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,7 +16,14 @@ from chalicelib.bpmn.elements import ACTIVITIES, INSTANTIATING, KINDS, unsupport
 from chalicelib.bpmn.events import is_plain, is_trigger
 from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import described, refusal, shown, unsupported
+from chalicelib.bpmn.refusals import (
+    Faults,
+    described,
+    follows,
+    refusal,
+    shown,
+    unsupported,
+)
 from chalicelib.xml_tree import Node
 
 
@@ -34,16 +41,19 @@ class Found:
 
     Shapes: `elements` by id, in the order of the file; `scopes` the process and its subprocesses
         by id; `flows` and `associations`; `set_aside` by id, with what of it is
-        not supported; `ids` everything that has one.
+        not supported; `ids` everything that has one; `refused` the ids of elements, and of the
+        scopes around them, in which something was; `faults` is what is wrong.
     """
 
     process: Node
+    faults: Faults
     elements: dict[str, Placed] = field(default_factory=dict)
     scopes: dict[str, Node] = field(default_factory=dict)
     flows: list[Node] = field(default_factory=list)
     associations: list[Node] = field(default_factory=list)
     set_aside: dict[str, tuple[Node, str]] = field(default_factory=dict)
     ids: dict[str, Node] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
 
     def element(self, owner: Node, attribute: str) -> str:
         """Return the id of the element that an attribute of another refers to.
@@ -59,15 +69,17 @@ class Found:
         aside = resolve(reference, self.set_aside)
         if aside is not None:
             raise unsupported(*self.set_aside[aside])
+        if resolve(reference, self.refused) is not None:
+            raise follows()
         raise refusal(
             owner,
             f"{attribute} {shown(reference)} names no element of {described(self.process)}",
         )
 
 
-def find(process: Node, reading: Reading) -> Found:
-    """Find the parts of a process. Raises: Rejected."""
-    found = Found(process)
+def find(process: Node, reading: Reading, faults: Faults) -> Found:
+    """Find the parts of a process. Raises: Rejected without an id of its own."""
+    found = Found(process, faults)
     id_ = id_of(process)
     found.ids[id_] = process
     _find_in(process, id_, found, reading)
@@ -78,33 +90,45 @@ def starts_of(found: Found) -> Mapping[str, str]:
     """Return the start event without a definition of each scope that has one, and that of each
     event subprocess.
 
-    Raises: Rejected if a scope has several, or a subprocess none; a process may be started by
-        what else starts an instance.
+    It is a fault if a scope has several, or a subprocess none; a process may be started by what
+    else starts an instance.
     """
     starts: dict[str, str] = {}
     triggered: set[str] = set()
-    for id_, (node, kind, scope) in found.elements.items():
-        is_process = found.scopes[scope] is found.process
-        if kind in INSTANTIATING and boolean(node, "instantiate") and is_process:
-            triggered.add(scope)
-        if kind is not Kind.START_EVENT:
-            continue
-        if is_trigger(node):
-            _check_trigger(node, starts.setdefault(scope, id_) == id_)
-        elif not is_plain(node):
-            if not is_process:
-                raise refusal(node, "expected no event definition inside a subprocess, found one")
-            triggered.add(scope)
-        elif starts.setdefault(scope, id_) != id_:
-            raise refusal(
-                found.scopes[scope],
-                f"expected one start event without a definition, found {shown(starts[scope])} "
-                f"and {described(node)}",
-            )
+    for id_, placed in found.elements.items():
+        found.faults.tried(None, _note_start, id_, placed, found, starts, triggered)
     for id_, node in found.scopes.items():
-        if id_ not in starts and id_ not in triggered:
-            raise refusal(node, "expected a start event, found none")
+        found.faults.tried(None, _check_start, id_, node, found, starts.keys() | triggered)
     return starts
+
+
+def _note_start(
+    id_: str, placed: Placed, found: Found, starts: dict[str, str], triggered: set[str]
+) -> None:
+    """Note what an element starts, if anything. Raises: Rejected."""
+    node, kind, scope = placed
+    is_process = found.scopes[scope] is found.process
+    if kind in INSTANTIATING and boolean(node, "instantiate") and is_process:
+        triggered.add(scope)
+    if kind is not Kind.START_EVENT:
+        return
+    if is_trigger(node):
+        _check_trigger(node, starts.setdefault(scope, id_) == id_)
+    elif not is_plain(node):
+        triggered.add(scope)
+        if not is_process:
+            raise refusal(node, "expected no event definition inside a subprocess, found one")
+    elif starts.setdefault(scope, id_) != id_:
+        raise refusal(
+            found.scopes[scope],
+            f"expected one start event without a definition, found {shown(starts[scope])} "
+            f"and {described(node)}",
+        )
+
+
+def _check_start(id_: str, node: Node, found: Found, started: Container[str]) -> None:
+    if id_ not in started and id_ not in found.refused:
+        raise refusal(node, "expected a start event, found none")
 
 
 def _check_trigger(node: Node, is_first: bool) -> None:
@@ -117,21 +141,28 @@ def _check_trigger(node: Node, is_first: bool) -> None:
 
 
 def boundary_events_of(found: Found) -> Mapping[str, tuple[str, ...]]:
-    """Return the boundary events of each activity. Raises: Rejected for one on nothing."""
+    """Return the boundary events of each activity; one on nothing is a fault."""
     attached: dict[str, list[str]] = {}
-    for id_, (node, kind, scope) in found.elements.items():
-        if kind is Kind.BOUNDARY_EVENT:
-            activity = found.element(node, "attachedToRef")
-            placed = found.elements[activity]
-            is_beside = placed.kind in ACTIVITIES and placed.scope == scope
-            if not is_beside or boolean(placed.node, "triggeredByEvent"):
-                raise refusal(
-                    node,
-                    f"expected attachedToRef to name a task or subprocess beside it, "
-                    f"found {described(placed.node)}",
-                )
-            attached.setdefault(activity, []).append(id_)
+    for id_, placed in found.elements.items():
+        if placed.kind is Kind.BOUNDARY_EVENT:
+            activity = found.faults.tried(None, _activity_of, placed, found)
+            if activity is not None:
+                attached.setdefault(activity, []).append(id_)
     return {activity: tuple(events) for activity, events in attached.items()}
+
+
+def _activity_of(event: Placed, found: Found) -> str:
+    """Return the activity that a boundary event is on. Raises: Rejected."""
+    activity = found.element(event.node, "attachedToRef")
+    placed = found.elements[activity]
+    is_beside = placed.kind in ACTIVITIES and placed.scope == event.scope
+    if not is_beside or boolean(placed.node, "triggeredByEvent"):
+        raise refusal(
+            event.node,
+            f"expected attachedToRef to name a task or subprocess beside it, "
+            f"found {described(placed.node)}",
+        )
+    return activity
 
 
 def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> None:
@@ -145,14 +176,21 @@ def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> Non
             found.flows.append(node)
         elif node.name == "association":
             found.associations.append(node)
-        _note_id(node, kind, found)
-        part = node.name if kind is None else unsupported_part(node, kind, reading)
-        if kind is None or part is not None:
-            _set_aside(node, part or node.name, found)
-            continue
-        found.elements[id_of(node)] = Placed(node, kind, scope)
-        if kind in SCOPES:
+        if found.faults.tried(None, _place, node, kind, scope, found, reading) is None:
+            found.refused |= {scope, node.get("id") or scope}
+        elif kind in SCOPES and node.get("id") in found.elements:
             _find_in(node, id_of(node), found, reading)
+
+
+def _place(node: Node, kind: Kind | None, scope: str, found: Found, reading: Reading) -> bool:
+    """Put a part where it belongs; return that it is. Raises: Rejected."""
+    _note_id(node, kind, found)
+    part = node.name if kind is None else unsupported_part(node, kind, reading)
+    if kind is None or part is not None:
+        _set_aside(node, part or node.name, found)
+    else:
+        found.elements[id_of(node)] = Placed(node, kind, scope)
+    return True
 
 
 def _note_id(node: Node, kind: Kind | None, found: Found) -> None:

@@ -13,29 +13,39 @@ from chalicelib.bpmn.refusals import described, refusal, shown
 
 
 def check_links(found: Found, elements: Mapping[str, Element]) -> None:
-    """Raises: Rejected for a link that leads nowhere or to two places, or has flows beside."""
+    """Note each link that leads nowhere or to two places, or has flows beside."""
     targets: dict[tuple[str, str | None], str] = {}
     links = [each for each in elements.values() if each.event_type is EventType.LINK]
     for element in links:
-        if element.kind is not Kind.INTERMEDIATE_CATCH_EVENT:
-            continue
-        node = found.elements[element.id].node
-        first = targets.setdefault((element.scope, element.link), element.id)
-        if first != element.id:
-            raise refusal(
-                node,
-                f"expected one catch event of link {shown(element.link or '')} in its scope, "
-                f"found {described(found.elements[first].node)} too",
-            )
-        if element.incoming:
-            raise refusal(node, "expected no flow into the catch event of a link, found one")
-    for element in links:
         if element.kind is Kind.INTERMEDIATE_CATCH_EVENT:
-            continue
-        node = found.elements[element.id].node
-        if (element.scope, element.link) not in targets:
-            raise refusal(
-                node, f"failed to find link {shown(element.link or '')}: no catch event beside it"
-            )
-        if element.outgoing:
-            raise refusal(node, "expected no flow out of the throw event of a link, found one")
+            found.faults.tried(None, _check_target, found, element, targets)
+    for element in links:
+        if element.kind is not Kind.INTERMEDIATE_CATCH_EVENT:
+            found.faults.tried(None, _check_source, found, element, targets)
+
+
+def _check_target(
+    found: Found, element: Element, targets: dict[tuple[str, str | None], str]
+) -> None:
+    node = found.elements[element.id].node
+    first = targets.setdefault((element.scope, element.link), element.id)
+    if first != element.id:
+        raise refusal(
+            node,
+            f"expected one catch event of link {shown(element.link or '')} in its scope, "
+            f"found {described(found.elements[first].node)} too",
+        )
+    if element.incoming:
+        raise refusal(node, "expected no flow into the catch event of a link, found one")
+
+
+def _check_source(
+    found: Found, element: Element, targets: Mapping[tuple[str, str | None], str]
+) -> None:
+    node = found.elements[element.id].node
+    if (element.scope, element.link) not in targets:
+        raise refusal(
+            node, f"failed to find link {shown(element.link or '')}: no catch event beside it"
+        )
+    if element.outgoing:
+        raise refusal(node, "expected no flow out of the throw event of a link, found one")

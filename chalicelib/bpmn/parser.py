@@ -11,7 +11,7 @@ from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
-from chalicelib.bpmn.refusals import described, refusal, shown
+from chalicelib.bpmn.refusals import described, each, refusal, shown
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
 from chalicelib.xml_tree import Node
@@ -24,8 +24,8 @@ SHOWN_MAX = 5  # processes that a message names
 def parse(xml: bytes, profile: Profile) -> list[Process]:
     """Compile every executable process of a BPMN file, in the order of the file.
 
-    Raises: TooLarge above BYTES_MAX; Rejected(INVALID_ARGUMENT) for all that is wrong with the
-        model or cannot be run, naming the element, its id and its line.
+    Raises: TooLarge above BYTES_MAX; Rejected(INVALID_ARGUMENT), which names all that is wrong
+        with the model or cannot be run, each by the element, its id, name and line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
     from chalicelib.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
@@ -45,7 +45,7 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
     known = definitions_of(root)
     executable = _executable(root)
     _check_ids(executable)
-    return [compile_process(node, READINGS[profile], known) for node in executable]
+    return each(lambda node: compile_process(node, READINGS[profile], known), executable)
 
 
 def _executable(root: Node) -> list[Node]:

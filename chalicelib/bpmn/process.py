@@ -13,19 +13,23 @@ from chalicelib.bpmn.links import check_links
 from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.names import Definitions
 from chalicelib.bpmn.reading import Reading
+from chalicelib.bpmn.refusals import Faults
 from chalicelib.bpmn.starters import with_starters
 from chalicelib.xml_tree import Node
 
 
 def compile_process(process: Node, reading: Reading, known: Definitions) -> Process:
-    """Compile a process. Raises: Rejected for the first mistake that is found."""
-    found = find(process, reading)
+    """Compile a process. Raises: Rejected, with all that is wrong."""
+    faults = Faults()
+    found = find(process, reading, faults)
     starts = starts_of(found)
     flows = compile_flows(found)
     boundary_events = boundary_events_of(found)
     around = Surroundings(
         reading=reading,
         known=known,
+        faults=faults,
+        refused_flows=flows.refused,
         starts=starts,
         boundary_events=boundary_events,
         handlers=handlers_of(found),
@@ -36,7 +40,10 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
             node,
             kind,
             scope,
-            Links(flows.reaching(id_, node), flows.leaving(id_, node)),
+            Links(
+                faults.tried((), flows.reaching, id_, node),
+                faults.tried((), flows.leaving, id_, node),
+            ),
             around,
         )
         for id_, (node, kind, scope) in found.elements.items()
@@ -45,6 +52,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
     elements = with_starters(found, elements, flows.by_id)
+    faults.check()
     id_ = id_of(process)
     return Process(
         id=id_,

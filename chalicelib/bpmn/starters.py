@@ -25,7 +25,7 @@ def with_starters(
 ) -> dict[str, Element]:
     """Mark the events that start an instance from behind a gateway; check what each waits for.
 
-    Raises: Rejected for a name that would have to be computed, and for a key that is missing.
+    A name that would have to be computed, and a key that is missing, are faults.
     """
     behind = {
         flows[id_].target: gateway
@@ -37,12 +37,12 @@ def with_starters(
     for id_ in behind:
         name = elements[id_].event_name
         if name is not None:
-            check_static(found.elements[id_].node, name)
+            found.faults.tried(None, check_static, found.elements[id_].node, name)
             marked[id_] = replace(elements[id_], instantiates=True)
     for id_, element in marked.items():
         if _waits(found, element, behind.get(id_)):
             for event in element.parts or (element,):
-                _check_key(found, event)
+                found.faults.tried(None, _check_key, found, event)
     return marked
 
 

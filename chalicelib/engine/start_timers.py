@@ -50,8 +50,18 @@ def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
             f"process {process.id}: expected at most {STARTS_MAX} timer start events, "
             f"found {len(elements)}",
         )
-    found = {element.id: _first(element, now) for element in elements}
-    return {id_: timer for id_, timer in found.items() if timer is not None}
+    found: dict[str, StartTimer] = {}
+    refused = []
+    for element in elements:
+        try:
+            timer = _first(element, now)
+        except Rejected as rejected:
+            refused.append(rejected.message)
+        else:
+            found |= {} if timer is None else {element.id: timer}
+    if refused:
+        raise Rejected(Reason.INVALID_ARGUMENT, "\n".join(refused))
+    return found
 
 
 def next_start(timer: StartTimer, now: datetime) -> StartTimer | None:

@@ -190,3 +190,21 @@ def test_a_bad_question_is_400(client: Client, query: str) -> None:
         f'parameter "{query.split("=", maxsplit=1)[0]}" in query has an error'
         in answer.json["message"]
     )
+
+
+def test_all_faults_of_a_model_are_in_one_answer(client: Client) -> None:
+    wrong = (
+        one_task()
+        .replace(b'type="work"', b'retries="many"')
+        .replace(b'targetRef="', b'targetRef="no-', 1)
+    )
+
+    answer = client.request("POST", "/v1/process-definitions", wrong, XML)
+
+    assert (400, "BAD_REQUEST") == (answer.status, answer.json["code"])
+    first, *told = answer.json["message"].splitlines()
+    assert "3 faults:" == first
+    assert ["job type", "retries of", "targetRef"] == [
+        part for part in ("job type", "retries of", "targetRef") if any(part in t for t in told)
+    ]
+    assert all("(line 1)" in text for text in told)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.bpmn import codec, parse
+from chalicelib.bpmn.refusals import FAULTS_MAX, Refused
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 
@@ -25,6 +26,7 @@ RUNNING = {
 needs_shared = pytest.mark.skipif(
     not MODELS, reason=f"needs the models of {SHARED / 'bpmn'} (HEADRACE_SHARED)"
 )
+WORDS = ("expected", "unsupported", "no FEEL", "names no", "failed to find")
 
 
 def stem(path: Path) -> str:
@@ -39,12 +41,12 @@ def test_a_model_parses_or_is_refused_with_a_reason(path: Path, profile: Profile
         processes = parse(path.read_bytes(), profile)
     except Rejected as refused:
         assert Reason.INVALID_ARGUMENT == refused.reason
-        assert 20 < len(refused.message) < 500
-        assert (
-            "expected" in refused.message
-            or "unsupported" in refused.message
-            or ("no FEEL" in refused.message)
-        )
+        told = refused.faults if isinstance(refused, Refused) else ()
+        texts = [fault.text for fault in told] or [refused.message]
+        assert all(20 < len(text) < 500 for text in texts)
+        assert all(any(word in text for word in WORDS) for text in texts)
+        assert len(refused.message) < 500 * (FAULTS_MAX + 1)
+        assert all(fault.line > 0 for fault in told)
     else:
         assert processes == [codec.from_json(codec.to_json(process)) for process in processes]
 

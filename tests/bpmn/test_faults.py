@@ -1,0 +1,121 @@
+"""A model that is refused is told all that is wrong with it, each by element, id, name and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.bpmn import parse
+from chalicelib.bpmn.refusals import FAULTS_MAX, Refused
+from chalicelib.profile import Profile
+from tests.bpmn.models import END, START, flow, model, refusal_of
+
+TASK = '<serviceTask id="{0}"><extensionElements>{1}</extensionElements></serviceTask>'
+
+WANTED = [
+    'serviceTask "a" named "Charge card" (line 2): expected a job type',
+    'exclusiveGateway "g" (line 3): attribute default',
+    'subProcess "s" (line 4): expected a start event',
+    'sequenceFlow "h" (line 6): targetRef "gone" names no element',
+    'sequenceFlow "i" (line 7): condition: "1 +" is no FEEL expression',
+]
+
+
+def faults(xml: bytes) -> list[str]:
+    with pytest.raises(Refused) as refused:
+        parse(xml, Profile.ZENBPM)
+    return [fault.text for fault in refused.value.faults]
+
+
+def test_independent_faults_of_a_model_are_told_together_in_the_order_of_the_file() -> None:
+    body = "\n".join(
+        [
+            '<startEvent id="start" name="Order placed"/>',
+            '<serviceTask id="a" name="Charge card"/>',
+            '<exclusiveGateway id="g" default="nowhere"/>',
+            '<subProcess id="s"/>',
+            '<sequenceFlow id="f" sourceRef="start" targetRef="a"/>',
+            '<sequenceFlow id="h" sourceRef="a" targetRef="gone"/>',
+            '<sequenceFlow id="i" sourceRef="a" targetRef="g">',
+            "<conditionExpression>=1 +</conditionExpression></sequenceFlow>",
+        ]
+    )
+
+    found = faults(model(body))
+
+    assert WANTED == [text[: len(wanted)] for text, wanted in zip(found, WANTED, strict=True)]
+
+
+def test_all_faults_of_one_element_are_told() -> None:
+    extensions = (
+        '<zeebe:taskDefinition type="=1 +" retries="many" retryBackoff="soon"/><zeebe:ioMapping>'
+        '<zeebe:input source="=(" target="x"/><zeebe:input source="=1" target="x..y"/>'
+        '<zeebe:output source="=]" target="z"/></zeebe:ioMapping>'
+    )
+    body = START + TASK.format("a", extensions) + END + flow("start", "a") + flow("a", "end")
+
+    found = faults(model(body))
+
+    parts = ("type of", "retries of", "retryBackoff of", "source of", "target of", "source of")
+    told = zip(sorted(parts), sorted(map(_part, found)), strict=True)
+    assert all(text.startswith(part) for part, text in told)
+
+
+def _part(text: str) -> str:
+    return text.split("attribute ")[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        # the flow of a wrong element, and the child that names a wrong flow
+        (
+            '<task/><task id="b"><outgoing>f</outgoing></task>'
+            '<sequenceFlow id="f" sourceRef="b" targetRef="c"/>',
+            2,
+        ),
+        # one element that cannot be run, with three flows
+        (
+            '<callConversation id="c"/><task id="b"/>'
+            + flow("start", "c")
+            + flow("c", "b")
+            + flow("b", "c"),
+            1,
+        ),
+        # an event that cannot be read is still the start of its process
+        ('<exclusiveGateway id="b" default="f"/>' + flow("start", "b").replace("b<", "<"), 1),
+    ],
+)
+def test_what_follows_from_a_fault_is_not_told_again(body: str, fault: int) -> None:
+    assert fault == len(faults(model(START + body)))
+
+
+def test_a_start_event_that_cannot_be_run_is_the_only_fault_of_its_scope() -> None:
+    start = '<startEvent id="start"><cancelEventDefinition/></startEvent>'
+    (found,) = faults(model(start + END + flow("start", "end")))
+
+    assert "unsupported element type cancelEventDefinition in startEvent" in found
+
+
+def test_faults_of_all_processes_of_a_file_are_told() -> None:
+    one, other = (
+        model('<task id="t"/>', process=f'id="{id_}" isExecutable="true"').decode()
+        for id_ in ("one", "other")
+    )
+    process = other[other.index("<process") : other.index("</definitions>")]
+    found = faults(one.replace("</definitions>", process + "</definitions>").encode())
+
+    assert 2 == len(found)
+    assert all("expected a start event" in text for text in found)
+
+
+def test_one_fault_is_one_sentence_and_many_are_counted_and_cut() -> None:
+    tasks = [TASK.format(f"t{n}", "") for n in range(FAULTS_MAX + 5)]
+    flows = [flow("start", f"t{n}") for n in range(FAULTS_MAX + 5)]
+
+    one = refusal_of(model(START + tasks[0] + flows[0]))
+    many = refusal_of(model("\n".join([START, *tasks, *flows]))).splitlines()
+
+    assert one.startswith('serviceTask "t0" (line 1): expected a job type')
+    assert f"{FAULTS_MAX + 5} faults:" == many[0]
+    assert FAULTS_MAX + 2 == len(many)
+    assert "… and 5 more" == many[-1]
