@@ -8,7 +8,7 @@ looks for and was not read raises `Missing`, so the caller reads it and decides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from chalicelib.engine.commands import Continue, HearEnd, Retire
@@ -16,7 +16,7 @@ from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import Keys
-from chalicelib.engine.limits import Limits
+from chalicelib.engine.limits import DECIDING_MAX, Limits
 from chalicelib.engine.profiles import RULES
 from chalicelib.engine.state import (
     ChildWait,
@@ -95,6 +95,7 @@ class Draft:
         "completed",
         "counts",
         "decided",
+        "deciding",
         "decisions",
         "effects",
         "element_count",
@@ -153,6 +154,7 @@ class Draft:
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
         self.decided: list[DecisionMade] = []
+        self.deciding = timedelta(0)  # what they took
         self.heard = 0  # events of the history that conditions were evaluated after
         self.happened: set[tuple[int, str]] = set()  # conditional events, by element or scope
         self.broadcast: str | None = None  # the signal that this turn answers
@@ -204,8 +206,14 @@ class Draft:
         self.effects.append(effect)
 
     def decide(self, made: DecisionMade) -> None:
-        """Keep a decision with the turn; one that could not be made is only told."""
+        """Keep a decision with the turn; one that could not be made is only told.
+
+        When those of a turn have taken long enough, no further move is made in it.
+        """
         self.decided.append(made)
+        self.deciding += made.evaluated.lasted
+        if self.deciding >= DECIDING_MAX:
+            self.moves = self.limits.moves_max
         if made.evaluated.problem is None:
             self.actions += 1
 

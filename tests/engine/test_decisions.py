@@ -118,6 +118,17 @@ def test_a_decision_that_cannot_be_made_is_an_incident_that_resolving_makes_agai
     assert {"amount": 1, "result": 2} == made.variables
 
 
+def test_decisions_that_take_long_are_made_over_some_turns() -> None:
+    """So that none of them is cut off for ever by the end of the function that runs it."""
+    made = game(line(*(rule(f"r{n}", "slow") for n in range(5)), service("b")))
+    lasting = Evaluated(Decimal(1), lasted=timedelta(seconds=1.5))
+    made.decisions["slow"] = Decidable(7, "file", lambda given, now: lasting)
+    made.create()
+
+    assert ["b"] == made.waiting
+    assert [2, 2, 1] == [len(turn.decided) for turn in made.turns]
+
+
 def test_a_decision_that_cannot_be_made_is_told_too() -> None:
     made = game(line(rule("a", "d"))).create()
 

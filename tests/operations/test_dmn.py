@@ -21,6 +21,7 @@ from chalicelib.store import dmn_decisions, history, table
 from chalicelib.store.lists import Cut
 from chalicelib.store.moments import to_ms
 from tests.dmn.models import decision, definitions, literal
+from tests.engine.models import io, line, rule, service
 from tests.operations.dmn import DISCOUNT, RULE_TASK, decisions, deploy_dmn, evaluate
 from tests.operations.stage import Stage
 from tests.play import DIAGRAMS, to_json
@@ -129,6 +130,27 @@ def test_a_decision_that_is_deployed_later_is_found_when_the_incident_is_resolve
     deploy_dmn(stage)
     advance(stage.ports, incident.key, ResolveIncident(incident.key))
     assert "discount" in stage.variables(key)
+
+
+def test_a_process_may_begin_with_a_decision(stage: Stage) -> None:
+    deploy_dmn(stage)
+    key = stage.create(line(rule("decide", "discount"), service("after")), amount=5000)
+
+    assert {"percent": 15, "reason": "many points"} == stage.variables(key)["result"]
+    assert ["after"] == [job.type for job in stage.jobs_of(key)]
+
+
+def test_a_decision_whose_audit_fits_into_no_item_is_an_incident_of_its_task(stage: Stage) -> None:
+    deploy_dmn(stage, definitions(decision("d", literal("given"))))
+    before = service("before", extensions=io(outputs={"given": "=given"}))
+    decide = rule("decide", "d", extensions=io(outputs={"count": "=count(result)"}))
+    key = stage.create(line(before, decide))
+    stage.work("before", given=[stage.chance.id() for _ in range(9_000)])
+
+    incident = incident_of(stage, key)
+    assert ("decide", "SIZE_LIMIT") == (incident.element_id, incident.error_type)
+    assert "in the audit of decision" in incident.message
+    assert [] == list(decisions(stage).items)
 
 
 @pytest.mark.parametrize(
