@@ -25,6 +25,7 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.effects import Ring, SetTimer
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import Incident, InstanceState, Job, JobState, Timer
+from chalicelib.engine.turn import Entered, Left, Terminated
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
 from tests.engine import event_models as ev
@@ -241,8 +242,17 @@ def test_a_random_process_on_a_random_path_ends(
     assert (0, {}, {}, ()) == (root.tokens, root.live, root.joins, root.agenda)
     assert ([], [], []) == (game.jobs, game.timers, game.incidents)
     assert promised(game)
+    assert_told(game)
     if "sub late" not in str(block) and "sub handled" not in str(block):
         assert_joined(game)
+
+
+def assert_told(game: Play) -> None:
+    """Check that of each element that was entered the history says once how it ended."""
+    events = [event for turn in game.turns for event in turn.history]
+    entered = [event.key for event in events if isinstance(event, Entered)]
+    ended = [event.key for event in events if isinstance(event, Left | Terminated)]
+    assert sorted(entered) == sorted(ended)
 
 
 def assert_joined(game: Play) -> None:
