@@ -223,7 +223,8 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
 
 
 def transaction(id_: str, *parts: str, flows: str) -> str:
-    return sub(id_, *parts, flows=flows).replace("subProcess", "transaction")
+    inner = sub(id_, *parts, flows=flows)
+    return f"<transaction{inner.removeprefix('<subProcess').removesuffix('subProcess>')}transaction>"
 
 
 def event_sub(
