@@ -106,9 +106,25 @@ def _parser() -> argparse.ArgumentParser:
     _place(queue)
     queue.set_defaults(command=_queue)
 
+    _add_linting(commands)
     _add_operating(commands)
     _add_deciding(commands)
     return parser
+
+
+def _add_linting(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    lint = commands.add_parser(
+        "lint",
+        help="print all that is wrong with models, and what to look at again",
+        epilog="Exit codes: 0 they can be deployed; 1 one would be refused, or cannot be read, "
+        "or, with --strict, has a warning.",
+    )
+    lint.add_argument("files", nargs="+", type=Path, metavar="FILE.bpmn")
+    lint.add_argument(
+        "--profile", choices=("zenbpm", "priostack"), default="zenbpm", help="(zenbpm)"
+    )
+    lint.add_argument("--strict", action="store_true", help="let warnings count")
+    lint.set_defaults(command=_lint)
 
 
 def _add_operating(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -196,6 +212,13 @@ def _run(options: argparse.Namespace) -> int:
     from chalicelib.local import run as models  # noqa: PLC0415
 
     return models.run(options.file, options.variables, options.url, options.timeout)
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from chalicelib.local.lint import lint  # noqa: PLC0415
+    from chalicelib.profile import Profile  # noqa: PLC0415
+
+    return lint(options.files, Profile(options.profile), strict=options.strict)
 
 
 def _ring(options: argparse.Namespace) -> int:

@@ -224,7 +224,9 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
 
 def transaction(id_: str, *parts: str, flows: str) -> str:
     inner = sub(id_, *parts, flows=flows)
-    return f"<transaction{inner.removeprefix('<subProcess').removesuffix('subProcess>')}transaction>"
+    return (
+        f"<transaction{inner.removeprefix('<subProcess').removesuffix('subProcess>')}transaction>"
+    )
 
 
 def event_sub(

@@ -1,0 +1,200 @@
+"""What a model that can be run may still be wrong about: warnings, which refuse nothing.
+
+Three are looked for: a wait that nothing bounds, what grows towards a limit, and a condition that
+no variable can make true, or that hides those behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from chalicelib import feel
+from chalicelib.bpmn.model import (
+    Element,
+    EventType,
+    IoMapping,
+    Kind,
+    Process,
+    SequenceFlow,
+    Value,
+)
+from chalicelib.bpmn.refusals import Fault, described, shown
+from chalicelib.xml_tree import Node
+
+WAITED = frozenset({EventType.MESSAGE, EventType.SIGNAL, EventType.CONDITIONAL})
+CATCHING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
+GROWING = ("append(", "concatenate(", "insert before(")
+_READS_CLOCK = ("now", "today", "random")
+_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # nothing that is looked at reads it
+
+
+def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> list[Fault]:
+    """Return what to look at again in the processes of a file, in its order.
+
+    Shapes: `item_bytes` is how large what is stored as one item may be.
+    """
+    from chalicelib.xml_reader import read  # noqa: PLC0415 (it loads lxml)
+
+    nodes = _by_id(read(xml))
+    found: list[Fault] = []
+    for process in processes:
+        told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
+        for id_, text in told:
+            node = nodes.get(id_)
+            named = f'flow "{id_}"' if node is None else described(node)
+            found.append(Fault(0 if node is None else node.line, f"{named}: {text}"))
+    return sorted(found, key=lambda fault: fault.line)
+
+
+def _by_id(root: Node) -> Mapping[str, Node]:
+    """Return all nodes that have an id; of two the first, as drawings come after models."""
+    found: dict[str, Node] = {}
+    left = [root]
+    while left:
+        node = left.pop()
+        if (id_ := node.get("id")) is not None:
+            found.setdefault(id_, node)
+        left += reversed(node.children)
+    return found
+
+
+# --- waits -------------------------------------------------------------------------------------
+
+
+def _waits(process: Process) -> Iterator[tuple[str, str]]:
+    for element in process.elements.values():
+        if _may_wait_for_ever(process, element) and not _is_bounded(process, element):
+            yield (
+                element.id,
+                "it waits without a timeout: expected a timer on it, beside it behind a gateway, "
+                "or around it",
+            )
+
+
+def _may_wait_for_ever(process: Process, element: Element) -> bool:
+    if element.instantiates or not (element.incoming or element.outgoing):
+        return False
+    if element.kind is Kind.EVENT_BASED_GATEWAY:
+        behind = [process.elements[process.flows[id_].target] for id_ in element.outgoing]
+        return all(each.event_type is not EventType.TIMER for each in behind)
+    types = {part.event_type for part in element.parts or (element,)}
+    if element.kind not in CATCHING or not types <= WAITED | {EventType.TIMER}:
+        return False
+    if _is_behind_gateway(process, element):
+        return False
+    return types <= WAITED or (element.is_parallel and bool(types & WAITED))
+
+
+def _is_behind_gateway(process: Process, element: Element) -> bool:
+    sources = (process.elements[process.flows[id_].source] for id_ in element.incoming)
+    return any(each.kind is Kind.EVENT_BASED_GATEWAY for each in sources)
+
+
+def _is_bounded(process: Process, element: Element) -> bool:
+    """Say whether a timer ends the wait, or tells of it, on the element or around it."""
+    place: Element | None = element
+    while place is not None:
+        events = (process.elements[id_] for id_ in place.boundary_events)
+        if any(event.timer is not None for event in events):
+            return True
+        if _has_timed_subprocess(process, place.scope):
+            return True
+        place = process.elements.get(place.scope)
+    return False
+
+
+def _has_timed_subprocess(process: Process, scope: str) -> bool:
+    starts = (
+        process.elements.get(each.start or "")
+        for each in process.elements.values()
+        if each.scope == scope and each.triggered_by_event
+    )
+    return any(start is not None and start.timer is not None for start in starts)
+
+
+# --- limits ------------------------------------------------------------------------------------
+
+
+def _growing(process: Process, item_bytes: int) -> Iterator[tuple[str, str]]:
+    for element in process.elements.values():
+        if element.many is not None and element.many.output_collection is not None:
+            name = element.many.output_collection
+            yield (
+                element.id,
+                f"every round adds to {shown(name)}: the variables of one scope may have "
+                f"{item_bytes} bytes at most",
+            )
+        for target in _appended(element):
+            yield (
+                element.id,
+                f"{shown(target)} grows each time: the variables of one scope may have "
+                f"{item_bytes} bytes at most",
+            )
+
+
+def _appended(element: Element) -> Iterator[str]:
+    """Yield the variables that an element makes of themselves and more."""
+    made: list[tuple[str, str]] = [
+        (mapping.target, mapping.source.text)
+        for mapping in element.outputs
+        if isinstance(mapping, IoMapping) and mapping.source is not None and mapping.source.is_feel
+    ]
+    if element.script is not None:
+        made.append((element.script.result_variable, element.script.expression))
+    for target, text in made:
+        if any(word in text for word in GROWING) and target.split(".")[0] in _names(text):
+            yield target
+
+
+# --- conditions --------------------------------------------------------------------------------
+
+
+def _conditions(process: Process) -> Iterator[tuple[str, str]]:
+    for element in process.elements.values():
+        if element.condition is not None and _constant(element.condition.value) is False:
+            yield element.id, "its condition can never be true"
+        flows = [process.flows[id_] for id_ in element.outgoing]
+        chosen = [flow for flow in flows if flow.condition is not None]
+        yield from _never_taken(chosen)
+        if element.kind is Kind.EXCLUSIVE_GATEWAY:
+            yield from _hidden(chosen)
+
+
+def _never_taken(flows: Sequence[SequenceFlow]) -> Iterator[tuple[str, str]]:
+    for flow in flows:
+        if flow.condition is not None and _constant(flow.condition) is False:
+            yield flow.id, f"its condition {shown(flow.condition.text)} can never be true"
+
+
+def _hidden(flows: Sequence[SequenceFlow]) -> Iterator[tuple[str, str]]:
+    """Yield the flows behind one that is always taken."""
+    taken: SequenceFlow | None = None
+    for flow in flows:
+        if taken is not None:
+            yield flow.id, f"it is never taken: {shown(taken.id)} before it always is"
+        elif flow.condition is not None and _constant(flow.condition) is True:
+            taken = flow
+
+
+def _constant(value: Value) -> bool | None:
+    """Say whether a condition is true or not whatever the variables; None if they decide."""
+    parsed = _parsed(value.text)
+    if parsed is None or parsed.names or any(word in value.text for word in _READS_CLOCK):
+        return None
+    try:
+        return parsed.evaluate({}, now=_MOMENT) is True
+    except feel.FeelError:
+        return False
+
+
+def _names(text: str) -> frozenset[str]:
+    parsed = _parsed(text)
+    return frozenset() if parsed is None else parsed.names
+
+
+def _parsed(text: str) -> feel.Expression | None:
+    try:
+        return feel.parse(text, profile=feel.Profile.ZEEBE)
+    except feel.FeelSyntaxError:
+        return None

@@ -1,0 +1,184 @@
+"""`headrace lint`: what a deployment would say, without a server, and what it would not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chalicelib.local.lint import lint
+from chalicelib.profile import Profile
+from tests.bpmn.models import END, START, flow, model, timer_event
+from tests.local.serving import run
+from tests.play import DIAGRAMS
+
+MESSAGE = (
+    '<message id="m" name="paid"><extensionElements><zeebe:subscription correlationKey="=order"/>'
+    "</extensionElements></message>"
+)
+CATCH = (
+    '<intermediateCatchEvent id="a" name="Paid"><messageEventDefinition messageRef="m"/>'
+    "</intermediateCatchEvent>"
+)
+GATEWAY = '<exclusiveGateway id="g"/>'
+TIMER = timer_event("boundaryEvent", "timeDuration", "PT1H", 'attachedToRef="r"').replace(
+    'id="a"', 'id="late"'
+)
+
+
+Told = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    def judge(xml: bytes, *, strict: bool = False) -> tuple[int, list[str]]:
+        file = tmp_path / "model.bpmn"
+        file.write_bytes(xml)
+        code = lint([file], Profile.ZENBPM, strict=strict)
+        return code, capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()
+
+    return judge
+
+
+def waiting(element: str, *, id_: str = "a", beside: str = "") -> bytes:
+    return model(
+        START + element + END + flow("start", id_) + flow(id_, "end") + beside, around=MESSAGE
+    )
+
+
+def test_a_model_without_a_fault_says_nothing_and_ends_with_0(told: Told) -> None:
+    assert (0, []) == told((DIAGRAMS / "sequence.bpmn").read_bytes())
+
+
+def test_all_faults_are_told_by_file_and_line_and_end_with_1(told: Told) -> None:
+    body = START + '\n<serviceTask id="t" name="Pay"/>\n' + flow("start", "t") + flow("t", "gone")
+
+    code, lines = told(model(body))
+
+    assert 1 == code
+    assert lines[0].startswith('model.bpmn:2: error: serviceTask "t" named "Pay" (line 2): exp')
+    assert lines[1].startswith('model.bpmn:3: error: sequenceFlow "t-gone" (line 3): targetRef')
+
+
+def test_a_start_that_no_calendar_has_is_a_fault(told: Told) -> None:
+    start = timer_event("startEvent", "timeDate", "=order.due")
+
+    code, lines = told(model(start + END + flow("a", "end")))
+
+    assert 1 == code
+    assert 'model.bpmn: error: timer of startEvent "a"' in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("xml", "what"),
+    [
+        (waiting(CATCH), 'intermediateCatchEvent "a" named "Paid" (line 1): it waits without'),
+        (waiting('<receiveTask id="r" messageRef="m"/>', id_="r"), 'receiveTask "r"'),
+        (
+            model(
+                START
+                + '<eventBasedGateway id="e"/>'
+                + CATCH
+                + END
+                + flow("start", "e")
+                + flow("e", "a")
+                + flow("a", "end"),
+                around=MESSAGE,
+            ),
+            'eventBasedGateway "e" (line 1): it waits',
+        ),
+        (
+            waiting(
+                '<subProcess id="s"><startEvent id="b"/><receiveTask id="r" messageRef="m"/>'
+                + flow("b", "r")
+                + "</subProcess>",
+                id_="s",
+            ),
+            'receiveTask "r"',
+        ),
+        (
+            model(START + GATEWAY + END + flow("start", "g") + flow("g", "end", "=1 > 2")),
+            'sequenceFlow "g-end" (line 1): its condition "1 &gt; 2" can never be true',
+        ),
+        (
+            model(START + GATEWAY + END + flow("start", "g") + flow("g", "end", '="yes"')),
+            "can never be true",
+        ),
+        (
+            model(
+                START
+                + GATEWAY
+                + END
+                + '<endEvent id="z"/>'
+                + flow("start", "g")
+                + flow("g", "end", "=true")
+                + flow("g", "z", "=x &gt; 1")
+            ),
+            'sequenceFlow "g-z" (line 1): it is never taken: "g-end" before it always is',
+        ),
+        (
+            waiting(
+                '<serviceTask id="a"><extensionElements><zeebe:taskDefinition type="w"/>'
+                "</extensionElements><multiInstanceLoopCharacteristics><extensionElements>"
+                '<zeebe:loopCharacteristics inputCollection="=xs" outputCollection="ys" '
+                'outputElement="=y"/></extensionElements></multiInstanceLoopCharacteristics>'
+                "</serviceTask>"
+            ),
+            'serviceTask "a" (line 1): every round adds to "ys": the variables of one scope may',
+        ),
+        (
+            waiting(
+                '<scriptTask id="a"><extensionElements><zeebe:script expression="=append(log, 1)" '
+                'resultVariable="log"/></extensionElements></scriptTask>'
+            ),
+            'scriptTask "a" (line 1): "log" grows each time',
+        ),
+    ],
+)
+def test_what_to_look_at_again_is_a_warning_that_counts_if_it_is_asked_to(
+    told: Told, xml: bytes, what: str
+) -> None:
+    code, lines = told(xml)
+
+    assert 0 == code
+    assert 1 == len(lines)
+    assert lines[0].startswith("model.bpmn:1: warning: ")
+    assert what.replace("&gt;", ">") in lines[0]
+    assert (1, lines) == told(xml, strict=True)
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        waiting(
+            '<receiveTask id="r" messageRef="m"/>',
+            id_="r",
+            beside=TIMER + '<endEvent id="z"/>' + flow("late", "z"),
+        ),
+        waiting(
+            CATCH,
+            beside='<subProcess id="s" triggeredByEvent="true"><startEvent id="b">'
+            "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+            "</startEvent></subProcess>",
+        ),
+        model(START + GATEWAY + END + flow("start", "g") + flow("g", "end", "=x")),
+        model(START + GATEWAY + END + flow("start", "g") + flow("g", "end", "=now() = null")),
+    ],
+)
+def test_what_is_bounded_or_may_be_true_is_no_warning(told: Told, xml: bytes) -> None:
+    assert (0, []) == told(xml, strict=True)
+
+
+def test_as_a_person_types_it(tmp_path: Path) -> None:
+    (tmp_path / "good.bpmn").write_bytes((DIAGRAMS / "sequence.bpmn").read_bytes())
+    (tmp_path / "bad.bpmn").write_bytes(model(END))
+
+    good = run("lint", "good.bpmn", "--strict", folder=tmp_path)
+    bad = run("lint", "good.bpmn", "bad.bpmn", "--profile", "priostack", folder=tmp_path)
+    gone = run("lint", "gone.bpmn", folder=tmp_path)
+
+    assert (0, "", "") == (good.returncode, good.stdout, good.stderr)
+    assert 1 == bad.returncode
+    assert 'bad.bpmn:1: error: process "order" (line 1): expected a start event' in bad.stdout
+    assert (1, "headrace: gone.bpmn: No such file or directory\n") == (gone.returncode, gone.stderr)
