@@ -134,7 +134,13 @@ def _add_operating(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     incidents.set_defaults(command=_incidents)
 
     resolve = commands.add_parser("resolve", help="let what an incident stopped try again")
-    resolve.add_argument("incidents", nargs="+", type=int, metavar="INCIDENT", help="its key")
+    resolve.add_argument(
+        "incidents",
+        nargs="+",
+        type=int,
+        metavar="KEY",
+        help="of an incident, or of an instance for all that are open in it",
+    )
     resolve.add_argument("--retries", type=int, metavar="N", help="of the job that waits")
     resolve.add_argument("--variables", default="{}", metavar="JSON", help="to set before")
     _place(resolve)

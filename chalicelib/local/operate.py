@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.local.terminal import columns, say, warn
-from chalicelib.operations import incidents
+from chalicelib.operations import incidents, instances
 from chalicelib.operations.incidents import Mended
 from chalicelib.ports import Ports
 from chalicelib.store.incidents import OpenIncident
@@ -26,9 +26,12 @@ def show_incidents(ports: Ports, bpmn_process_id: str | None) -> int:
 
 
 def resolve_incidents(ports: Ports, keys: Sequence[int], mended: Mended) -> int:
-    """Resolve incidents one after the other, and print what came of each; 1 if any stays open."""
+    """Resolve incidents one after the other, and print what came of each; 1 if any stays open.
+
+    Shapes: the key of an instance stands for all that are open in it.
+    """
     left = 0
-    for key in keys:
+    for key in [each for named in keys for each in _meant(ports, named)]:
         try:
             incidents.resolve_incident(ports, key, mended)
         except (Rejected, Conflict) as error:
@@ -37,6 +40,19 @@ def resolve_incidents(ports: Ports, keys: Sequence[int], mended: Mended) -> int:
         else:
             say(f"{key}  resolved")
     return 1 if left else 0
+
+
+def _meant(ports: Ports, key: int) -> Sequence[int]:
+    """Return the incidents that a key means: its own, or the open ones of an instance."""
+    try:
+        instances.get_whole_instance(ports, key)
+    except Rejected:
+        return [key]
+    found = incidents.get_incidents(ports, key, None, Cut(size=SHOWN_MAX))
+    open_keys = sorted(each.key for each in found.items if each.resolved_at is None)
+    if not open_keys:
+        say(f"{key}  no open incidents")
+    return open_keys
 
 
 def _lines(listed: Listed[OpenIncident]) -> Iterator[str]:

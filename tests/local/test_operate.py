@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -95,8 +96,8 @@ def test_variables_are_mended_with_the_resolve(
     ("arguments", "code", "words"),
     [
         (["resolve", "1", "--variables", "[1]"], 1, "--variables: expected a JSON object"),
-        (["resolve", "x"], 2, "INCIDENT"),
-        (["resolve"], 2, "INCIDENT"),
+        (["resolve", "x"], 2, "KEY"),
+        (["resolve"], 2, "KEY"),
         (["incidents"], 1, "no server is running on .headrace"),
         (["resolve", "1"], 1, "no server is running on .headrace"),
     ],
@@ -126,3 +127,22 @@ def test_incidents_of_a_running_server_are_listed_and_resolved(tmp_path: Path) -
         (again,) = client.activate("work", "me", 1, "PT5S")
         assert (job["key"], 3) == (again["key"], again["retries"])
         served.end()
+
+
+def test_an_instance_stands_for_all_that_is_open_in_it(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = stopped(stage)
+    key = job.instance_key
+
+    codes = [
+        operate.resolve_incidents(stage.ports, [key], Mended(variables={"a": Decimal(1)})),
+        operate.resolve_incidents(stage.ports, [key], Mended()),
+    ]
+
+    first, second = capsys.readouterr().out.splitlines()
+    assert [0, 0] == codes
+    assert first.endswith("  resolved") and not first.startswith(str(key))
+    assert f"{key}  no open incidents" == second
+    assert {"a": Decimal(1)} == stage.variables(key)
+    assert [job.key] == [each.key for each in stage.activate("work")]
