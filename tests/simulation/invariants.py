@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from chalicelib.engine.state import (
+    ChildWait,
     Failure,
     Incident,
     Instance,
@@ -118,6 +119,7 @@ def _wrong_instance(instance: Instance) -> Iterator[str]:
         if job.state in (JobState.ACTIVE, JobState.FAILED)
     )
     yield from (f"ended with {timer}" for timer in _all(instance, Timer))
+    yield from (f"ended with {wait}" for wait in _all(instance, ChildWait))
     yield from (f"ended with {each}" for each in _all(instance, Subscription))
     yield from (
         f"ended with {incident}"
@@ -209,7 +211,8 @@ def _wrong_cancels(ledger: Ledger, found: dict[int, Instance | None]) -> Iterato
         if instance is None or instance.root.state is not InstanceState.TERMINATED:
             state = instance and instance.root.state
             yield f"cancel of {key} was acknowledged, the instance is {state}"
-    asked = ledger.asked_to_cancel
+    # A child ends with what waits for it, which then waits no more.
+    asked = ledger.asked_to_cancel | {i.key for i in found.values() if i and i.root.parent}
     for key, instance in found.items():
         if instance and instance.root.state is InstanceState.TERMINATED and key not in asked:
             yield f"instance {key} was terminated and nobody asked for it"

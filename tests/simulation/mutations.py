@@ -100,10 +100,6 @@ COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
 
 # Clauses that nothing can break as things are, with the reason.
 IDLE: dict[Named, str] = {
-    (Guard.START, "absent"): (
-        "an instance has a key block that nobody else was given; children, whose keys are known "
-        "before they start, will rest on it"
-    ),
     (Guard.NEW, "absent"): (
         "a turn's records have keys that the root gives out once, and it is guarded by its "
         "version; a failure's row is written with its job, whose attempts guard it"
@@ -114,6 +110,7 @@ IDLE: dict[Named, str] = {
 }
 
 NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
+    Guard.START: ("call-and-cancel", "call"),
     Guard.TURN: ("parallel-join", "cancel-and-complete"),
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),

@@ -20,6 +20,9 @@ from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_cha
 from tests.simulation.run_watch import RunWatch
 
 
+ENDS = 12  # where a live element's row says that a child of it was asked to end
+
+
 class Subject(NamedTuple):
     """What a message is about: a job's bell, a timer, a command; with its number."""
 
@@ -259,6 +262,10 @@ def _is_open(item: Item) -> bool:
 
 
 def _has_agenda(root: Item) -> bool:
-    """Say whether a root still has moves to make, so that it must be told to continue."""
+    """Say whether a root still has moves to make, so that it must be told to continue.
+
+    While a child is asked to end, a purge waits for that one's own command.
+    """
     left = json.loads(str(root["execution"]))
-    return bool(left.get("agenda") or left.get("purges"))
+    is_asked = any(len(row) > ENDS and row[ENDS] for row in left.get("live", ()))
+    return bool(left.get("agenda") or (left.get("purges") and not is_asked))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.scenarios import (
+    calling,
     deciding,
     failing,
     flowing,
@@ -15,7 +16,10 @@ from tests.simulation.scenarios import (
 
 SCENARIOS = {
     scenario.name: scenario
-    for module in (flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding)
+    for module in (
+        *(flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding),
+        calling,
+    )
     for scenario in module.SCENARIOS
 }
 

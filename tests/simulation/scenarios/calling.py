@@ -1,0 +1,63 @@
+"""Instances of instances: calls and their ends, errors from below, bodies of many."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.simulation.clients import cancel, one_start
+from tests.simulation.scenario import Edit, Scenario
+from tests.simulation.stage import Stage
+from tests.simulation.workers import Habits, hire
+
+LONG = Habits(lock=timedelta(seconds=60), work_ms=30_985)
+NO_TIMER = Edit("PT30S", "PT2H")
+ENDS_IN_ERROR = Edit(
+    '<bpmn:endEvent id="charged" />',
+    '<bpmn:endEvent id="charged"><bpmn:errorEventDefinition errorRef="no_stock" /></bpmn:endEvent>',
+)
+
+
+def _call(stage: Stage) -> None:
+    """A call whose child is worked on, and nothing else."""
+    one_start(stage)
+    hire(stage, "worker of charge", "charge")
+
+
+def _call_and_cancel(stage: Stage) -> None:
+    """The instance is cancelled while its child starts, or is worked on."""
+
+    def cancel_soon(key: int) -> None:
+        stage.world.pause(max(0, stage.world.plan.jitter_ms()))
+        cancel(stage, key)
+
+    one_start(stage, cancel_soon)
+    hire(stage, "worker of charge", "charge")
+
+
+def _child_end_and_timer(stage: Stage) -> None:
+    """The child's job is completed at the second in which the call is interrupted."""
+    one_start(stage)
+    hire(stage, "worker of charge", "charge", LONG)
+    hire(stage, "worker of remind", "remind")
+
+
+def _many(stage: Stage) -> None:
+    """Each parcel is a job of its own."""
+    one_start(stage)
+    hire(stage, "worker of pack", "pack")
+
+
+def _many_interrupted(stage: Stage) -> None:
+    """A job of the body is completed at the second in which the body is interrupted."""
+    one_start(stage)
+    hire(stage, "worker of pack", "pack", LONG)
+    hire(stage, "another worker of pack", "pack", LONG)
+
+
+SCENARIOS = (
+    Scenario("call", "calls/call.bpmn", _call, (NO_TIMER,)),
+    Scenario("call-and-cancel", "calls/call.bpmn", _call_and_cancel, (NO_TIMER,)),
+    Scenario("child-end-and-timer", "calls/call.bpmn", _child_end_and_timer),
+    Scenario("error-from-child", "calls/call.bpmn", _call, (NO_TIMER, ENDS_IN_ERROR)),
+    Scenario("many-interrupted", "calls/many.bpmn", _many_interrupted),
+)
