@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import assert_never
 
 from chalicelib.delivery import bodies
-from chalicelib.engine.commands import CancelChild, HearEnd, HearEscalation, StartChild
+from chalicelib.engine.commands import (
+    CancelChild,
+    HearEnd,
+    HearEscalation,
+    HearIteration,
+    StartChild,
+)
 from chalicelib.json_text import JsonObject
 
-START, CANCEL, END, ESCALATION = "start", "cancel", "hear end", "hear escalation"
-WORDS = frozenset((START, CANCEL, END, ESCALATION))
+START, CANCEL = "start", "cancel"
+END, ESCALATION, ITERATION = "hear end", "hear escalation", "hear iteration"
+WORDS = frozenset((START, CANCEL, END, ESCALATION, ITERATION))
 
-Kin = StartChild | CancelChild | HearEnd | HearEscalation
+Kin = StartChild | CancelChild | HearEnd | HearEscalation | HearIteration
 
 
 def written(command: Kin) -> JsonObject:
@@ -25,6 +32,9 @@ def written(command: Kin) -> JsonObject:
             return {"do": END, "child": child}
         case HearEscalation(child, number, code):
             return {"do": ESCALATION, "child": child, "number": number, "code": code}
+        case HearIteration(child, number, variables):
+            told: JsonObject = {"do": ITERATION, "child": child, "number": number}
+            return {**told, "variables": variables}
         case _ as never:
             assert_never(never)
 
@@ -37,4 +47,7 @@ def read(word: str, body: JsonObject) -> Kin:
     child = bodies.integer(body, "child")
     if word == END:
         return HearEnd(child)
+    if word == ITERATION:
+        number = bodies.integer(body, "number")
+        return HearIteration(child, number, bodies.members(body, "variables"))
     return HearEscalation(child, bodies.integer(body, "number"), bodies.text(body, "code"))

@@ -20,6 +20,7 @@ from chalicelib.engine.commands import (
     Continue,
     HearEnd,
     HearEscalation,
+    HearIteration,
     Owed,
     PublishMessage,
     Retire,
@@ -140,7 +141,7 @@ def _written(command: Owed) -> JsonObject:
         case BroadcastSignal(id_, name, at, variables, shard, after, until):
             told = {"do": "broadcast", "id": id_, "name": name, "variables": variables}
             return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
-        case StartChild() | CancelChild() | HearEnd() | HearEscalation():
+        case StartChild() | CancelChild() | HearEnd() | HearEscalation() | HearIteration():
             return children.written(command)
         case _ as never:
             assert_never(never)

@@ -161,10 +161,12 @@ def _levels(draft: Draft, key: int) -> Iterator[tuple[int, Sequence[Node]]]:
         node = draft.node_of(element)
         if not is_from_beside and not node.is_body:
             yield key, plan.triggers.get(element.element_id, ())
-        yield key, node.boundary_throws
+        if not (node.is_body and element.key in draft.bodies and draft.is_part(key)):
+            yield key, node.boundary_throws
         is_from_beside = node.element.triggered_by_event
         key = element.scope
-    if not is_from_beside:
+    is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
+    if not (is_from_beside or is_part):
         yield key, plan.triggers.get(plan.process.id, ())
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Binding
-from chalicelib.engine import bpmn_errors, tokens, variables, waits
+from chalicelib.engine import bpmn_errors, parts, tokens, variables, waits
 from chalicelib.engine.commands import EndChild, FailChild, HearEscalation, StartChild
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Send
@@ -129,6 +129,9 @@ def end_child(draft: Draft, command: EndChild) -> None:
     if ended is None:
         return
     wait, element = ended
+    if wait.first and command.error is None and _is_regular(element, command):
+        parts.end_part(draft, wait, element, command)
+        return
     if element.is_ending:
         return  # the purge that asked for it goes on by itself
     if command.error is not None:
@@ -140,6 +143,11 @@ def end_child(draft: Draft, command: EndChild) -> None:
     else:
         message = f"process instance {command.child} was terminated, its caller waits for its end"
         stop(draft, element, _failed(message))
+
+
+def _is_regular(element: ElementInstance, command: EndChild) -> bool:
+    """Say whether a part of a body ended as it should: by itself, or because it was asked to."""
+    return element.is_ending or command.state is InstanceState.COMPLETED
 
 
 def fail_child(draft: Draft, command: FailChild) -> None:

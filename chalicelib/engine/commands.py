@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
-from chalicelib.engine.state import BPMN, InstanceState, Parent, Profile, Waited
+from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, Waited
 from chalicelib.json_text import JsonObject
 
 
@@ -32,6 +32,7 @@ class CreateInstance:
     holders: Mapping[Waited, int] = field(default_factory=dict)
     decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
     parent: Parent | None = None
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,16 @@ class HearEscalation:
 
 
 @dataclass(frozen=True, slots=True)
+class HearIteration:
+    """An iteration, by its number within a part of a body, is over: the completion condition is to
+    be judged, which may ask for `variables` of it."""
+
+    child: int
+    number: int
+    variables: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class EndChild:
     """How the child ended that an element waits for; the turn ends the child wait.
 
@@ -269,6 +280,7 @@ Command = (
     | EndChild
     | FailChild
     | HearEscalation
+    | HearIteration
 )
 
 # What a turn may owe to its own instance, or to others that only who does it will find.
@@ -282,4 +294,5 @@ Owed = (
     | CancelChild
     | HearEnd
     | HearEscalation
+    | HearIteration
 )

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from chalicelib.json_text import JsonValue
+
 
 class ElementInstance(NamedTuple):
     """One element that a token entered and has not left.
@@ -75,11 +77,13 @@ class Join(NamedTuple):
 class Progress(NamedTuple):
     """How far the body of a multi-instance activity is.
 
-    Shapes: `total` iterations in all, of which `completed` are over.
+    Shapes: `total` iterations in all, of which `completed` are over; with a `size` child instances
+        do them, so many each.
     """
 
     total: int
     completed: int = 0
+    size: int = 0
 
 
 class Parent(NamedTuple):
@@ -87,7 +91,8 @@ class Parent(NamedTuple):
 
     Shapes: `scope` is what clients see as its parent; `depth` counts the instances above;
         `errors` and `escalations` are the codes that are caught above, "" if all are; `escalated`
-        counts those thrown so far, as each is heard once.
+        counts those thrown so far, as each is heard once. With a `first` above 0 the instance
+        does a part of a body there, from that iteration on.
     """
 
     instance_key: int
@@ -96,6 +101,15 @@ class Parent(NamedTuple):
     errors: Sequence[str] = ()
     escalations: Sequence[str] = ()
     escalated: int = 0
+    first: int = 0
+
+
+class Part(NamedTuple):
+    """What a child instance does of a body: so many iterations, for these items if any."""
+
+    element_id: str
+    total: int
+    items: Sequence[JsonValue] | None
 
 
 class Completed(NamedTuple):

@@ -277,7 +277,14 @@ class Draft:
     def shown_scope(self, scope: int) -> int:
         """Return the scope that clients are told: for an iteration, which is ours, its body."""
         element = self.live.get(scope)
-        return scope if element is None or not element.loop else element.scope
+        if element is None or not element.loop:
+            return scope
+        return self.key if self.is_part(element.scope) else element.scope
+
+    def is_part(self, body: int) -> bool:
+        """Say whether a body is the part of another instance's that this one is for."""
+        is_one = self.parent is not None and self.parent.first > 0
+        return is_one and self.live[body].scope == self.key
 
     # --- tokens ----------------------------------------------------------------------------
 

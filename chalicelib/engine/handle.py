@@ -28,6 +28,7 @@ from chalicelib.engine import (
     jobs,
     modification,
     moves,
+    parts,
     subscriptions,
     timers,
 )
@@ -44,6 +45,7 @@ from chalicelib.engine.commands import (
     FailJob,
     FireTimer,
     HearEscalation,
+    HearIteration,
     MarkIncident,
     ModifyInstance,
     ResolveIncident,
@@ -126,5 +128,6 @@ DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     EndChild: calls.end_child,
     FailChild: calls.fail_child,
     HearEscalation: calls.hear_escalation,
+    HearIteration: parts.hear_iteration,
     Continue: _nothing,
 }

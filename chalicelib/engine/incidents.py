@@ -20,6 +20,7 @@ from chalicelib.engine import (
     lifecycle,
     listeners,
     moves,
+    parts,
     retries,
     tokens,
     variables,
@@ -34,6 +35,7 @@ from chalicelib.engine.commands import (
     FailJob,
     FireTimer,
     HearEscalation,
+    HearIteration,
     MarkIncident,
     ResolveIncident,
 )
@@ -187,7 +189,9 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
     """Let an element go on at the stage where it stopped."""
     node = draft.node_of(element)
     match incident.stage:
-        case Stage.WORKING if node.call is not None and not element.child:
+        case Stage.WORKING if element.loop:
+            parts.call_again(draft, element)
+        case Stage.WORKING if node.call is not None and not (element.child or node.is_body):
             _call_again(draft, node, element)
         case Stage.WORKING if incident.is_unarmed:
             _arm_again(draft, node, element)
@@ -298,6 +302,8 @@ def _stop_move(draft: Draft, stuck: Stuck) -> None:
     passed = []
     while draft.agenda:
         move = moves.take_next(draft)
+        if move is None:
+            continue
         if draft.plan.nodes[move.element_id].joins:
             passed.append(move)
             continue
@@ -322,7 +328,7 @@ def _element_of(draft: Draft, command: Command) -> ElementInstance | None:
             record = draft.find(Timer, command.timer_key)
         case Correlate():
             record = draft.find(Subscription, command.subscription_key)
-        case EndChild() | FailChild() | HearEscalation():
+        case EndChild() | FailChild() | HearEscalation() | HearIteration():
             record = draft.find(ChildWait, command.child)
         case _:
             pass

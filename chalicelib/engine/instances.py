@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Process
-from chalicelib.engine import lifecycle, listeners, modification, tokens
+from chalicelib.engine import lifecycle, listeners, modification, parts, tokens
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
@@ -42,6 +42,9 @@ def start(draft: Draft, command: CreateInstance) -> None:
     Raises: Rejected(INVALID_ARGUMENT) if the process has no such event, or a named element
         cannot be started; Rejected(NOT_FOUND) if there is none of that name.
     """
+    if command.part is not None:
+        parts.start(draft, command)
+        return
     if command.starting_elements:
         modification.start_at(draft, command)
         return
@@ -93,6 +96,7 @@ def cancel(draft: Draft, command: CancelInstance) -> None:
         f"expected={lifecycle.ACTIVITY_STATES[InstanceState.ACTIVE]}, "
         f"actual={lifecycle.ACTIVITY_STATES[draft.state]}",
     )
+    parts.save_all(draft)
     draft.state = InstanceState.TERMINATING
     draft.purges.clear()
     tokens.start_purge(draft, Purge(draft.key))

@@ -10,11 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 BLOCK_SIZE = 4096
+BLOCKS_MAX = 32  # that a turn is given at once: more children than that start on the next
 FIRST_BLOCK = 2**20  # so that the smallest key is 2^32 and no key looks like a row number
 
 
 class OutOfKeys(Exception):
-    """The turn needs one more block than it was given; the caller reserves it and runs again."""
+    """The turn needs more blocks than it was given; the caller reserves them and runs again."""
+
+    def __init__(self, wanted: int = 1) -> None:
+        super().__init__(f"{wanted} more key blocks are needed")
+        self.wanted = wanted
 
 
 def block_of(key: int) -> int:
@@ -36,10 +41,13 @@ class Keys:
     spare: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)  # blocks that this turn began
 
-    def block_for_child(self) -> int:
-        """Return a block for another instance, which begins there. Raises: OutOfKeys."""
+    def block_for_child(self, wanted: int = 1) -> int:
+        """Return a block for another instance, which begins there, of so many that will be.
+
+        Raises: OutOfKeys.
+        """
         if not self.spare:
-            raise OutOfKeys
+            raise OutOfKeys(min(wanted, BLOCKS_MAX))
         return self.spare.pop(0)
 
     def next(self) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import tokens, variables, waits
+from chalicelib.engine import parts, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.state import (
@@ -52,7 +52,7 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
         tokens.hand_on(draft, node, scope, key, nothing)
         return
     body = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
-    draft.bodies[key] = Progress(total)
+    draft.bodies[key] = Progress(total, size=parts.size_of(loop.is_sequential, total))
     if items is not None:
         draft.put(LoopItems(key, draft.key, items))
     draft.count(key, 1)
@@ -111,7 +111,7 @@ def next_iteration(draft: Draft, node: Node, move: Move) -> Move:
     key = draft.keys.next()
     draft.live[key] = ElementInstance(key, node.id, body, draft.now, tokens=1, loop=number)
     draft.counts[key] = 1
-    draft.history.append(Iterated(key, body))
+    draft.history.append(Iterated(key, draft.key if draft.is_part(body) else body))
     draft.open_scope(key, _local(draft, loop, body, number))
     return Move(node.id, key, None)
 
@@ -125,7 +125,7 @@ def _local(draft: Draft, loop: ManyPlan, body: int, number: int) -> JsonObject:
     local: JsonObject = {}
     if loop.result_name and not draft.rules.sees_snapshot:
         local[loop.result_name] = None
-    local[COUNTER] = Decimal(number)
+    local[COUNTER] = parts.counter(draft, body, number)
     record = draft.find(LoopItems, body) if loop.item else None
     if loop.item:
         local[loop.item] = None if record is None else record.items[number - 1]
@@ -152,12 +152,17 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
     if loop.result is not None:
         result = _completing(draft, loop.result, seen, f"output element of {node.id}")
     state = state._replace(completed=state.completed + 1)
-    is_enough = loop.completion is not None and _is_enough(draft, node, body, state, seen)
+    is_last = False
+    if loop.completion is not None and draft.is_part(body):
+        parts.report(draft, node, iteration.loop, seen)
+    elif loop.completion is not None:
+        live = sum(each.scope == body for each in draft.live.values()) - 1
+        is_last = is_enough(draft, node, state, live, seen)
     if loop.results:
-        _keep(draft, body, state.total, iteration.loop, result)
+        keep(draft, body, state.total, {iteration.loop: result})
     tokens.close(draft, iteration.key)
     draft.bodies[body] = state
-    if is_enough:
+    if is_last:
         tokens.start_purge(draft, Purge(body))
     elif loop.is_sequential and state.completed < state.total:
         draft.agenda.append(Move(node.id, body, None, iteration.loop + 1))
@@ -173,9 +178,8 @@ def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> 
         raise
 
 
-def _is_enough(draft: Draft, node: Node, body: int, state: Progress, seen: JsonObject) -> bool:
+def is_enough(draft: Draft, node: Node, state: Progress, live: int, seen: JsonObject) -> bool:
     """Say whether the completion condition holds after an iteration. Raises: Stuck."""
-    live = sum(each.scope == body for each in draft.live.values()) - 1
     counters: JsonObject = {
         TOTAL: Decimal(state.total),
         ACTIVE: Decimal(live),
@@ -225,15 +229,19 @@ def close(draft: Draft, body: int) -> None:
 # --- results -----------------------------------------------------------------------------------
 
 
-def _keep(draft: Draft, body: int, total: int, number: int, result: JsonValue) -> None:
-    """Put the result of an iteration where it belongs among those of all."""
-    key = results_key(body, number, total)
-    known = draft.find(LoopResults, key)
-    values: Mapping[int, JsonValue] = {} if known is None else known.values
-    draft.put(LoopResults(key, draft.key, {**values, number: result}))
+def keep(draft: Draft, body: int, total: int, results: Mapping[int, JsonValue]) -> None:
+    """Put the results of iterations, by their numbers, where they belong among those of all."""
+    by_part: dict[int, dict[int, JsonValue]] = {}
+    for number, result in results.items():
+        by_part.setdefault(results_key(body, number, total), {})[number] = result
+    for key, values in by_part.items():
+        known = draft.find(LoopResults, key)
+        draft.put(
+            LoopResults(key, draft.key, {**({} if known is None else known.values), **values})
+        )
 
 
-def _collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
+def collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
     """Return the results of all iterations in the order of what they were done for."""
     keys = _parts(body, total)
     draft.need(keys)
@@ -246,7 +254,10 @@ def _collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
 
 def _complete_body(draft: Draft, node: Node, body: ElementInstance) -> None:
     """Hand on the results, and leave. Raises: Stuck, at the stage of leaving."""
+    if draft.is_part(body.key):
+        parts.complete(draft, node, body)
+        return
     loop, outputs = many_of(node), None
     if loop.results:
-        outputs = {loop.results: _collected(draft, body.key, draft.bodies[body.key].total)}
+        outputs = {loop.results: collected(draft, body.key, draft.bodies[body.key].total)}
     tokens.hand_on(draft, node, body.scope, body.key, outputs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import joins, many, purges
+from chalicelib.engine import joins, many, parts, purges
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -43,9 +43,16 @@ def run(draft: Draft) -> None:
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return
         draft.moves += 1
-        enter(draft, node, take_next(draft))
+        _step(draft, node)
     if not draft.agenda and not draft.purges:
         joins.judge(draft)
+
+
+def _step(draft: Draft, node: Node) -> None:
+    """Make the next move."""
+    move = take_next(draft)
+    if move is not None:
+        enter(draft, node, move)
 
 
 def _ahead(draft: Draft, node: Node, move: Move) -> Node:
@@ -68,13 +75,20 @@ def goes_on(draft: Draft) -> bool:
     return purges_go_on or (bool(draft.agenda) and not is_halted(draft))
 
 
-def take_next(draft: Draft) -> Move:
-    """Take the next move off the agenda; a fork gives one and stays for the others."""
+def take_next(draft: Draft) -> Move | None:
+    """Take the next move off the agenda; a fork gives one and stays for the others.
+
+    Returns None if what was next is done by a child instance.
+    """
     move = draft.agenda.pop()
     if not move.position:
         return move
     if move.scope in draft.bodies:
-        return many.next_iteration(draft, draft.plan.nodes[move.element_id], move)
+        node = draft.plan.nodes[move.element_id]
+        if not draft.bodies[move.scope].size:
+            return many.next_iteration(draft, node, move)
+        parts.begin(draft, node, move)
+        return None
     outgoing = draft.plan.nodes[move.element_id].outgoing
     if move.position + 1 < len(outgoing):
         draft.agenda.append(move._replace(position=move.position + 1))

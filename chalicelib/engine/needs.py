@@ -22,6 +22,7 @@ from chalicelib.engine.commands import (
     FailJob,
     FireTimer,
     HearEscalation,
+    HearIteration,
     MarkIncident,
     ModifyInstance,
     ResolveIncident,
@@ -55,7 +56,7 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Timer, command.timer_key)
         case Correlate():
             yield RecordKey(Subscription, command.subscription_key)
-        case EndChild() | FailChild() | HearEscalation():
+        case EndChild() | FailChild() | HearEscalation() | HearIteration():
             yield RecordKey(ChildWait, command.child)
         case ResolveIncident() | MarkIncident():
             yield RecordKey(Incident, command.incident_key)
@@ -100,7 +101,12 @@ def _element_of(command: Command, root: Root) -> ElementInstance | None:
             return next((e for e in root.live.values() if key in e.timers), None)
         case Correlate(subscription_key=key):
             return next((e for e in root.live.values() if key in e.subscriptions), None)
-        case EndChild(child=key) | FailChild(child=key) | HearEscalation(child=key):
+        case (
+            EndChild(child=key)
+            | FailChild(child=key)
+            | HearEscalation(child=key)
+            | HearIteration(child=key)
+        ):
             return next((e for e in root.live.values() if e.child == key), None)
         case ResolveIncident(incident_key=key):
             return next((e for e in root.live.values() if e.incident == key), None)

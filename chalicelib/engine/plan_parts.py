@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chalicelib.bpmn.model import Binding, CalledElement, ManyDefinition, Value
+from chalicelib.bpmn.model import Binding, CalledElement, Element, ManyDefinition, Process, Value
 from chalicelib.engine.expressions import Compute, compile_value
 
 _NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
@@ -16,7 +16,8 @@ class ManyPlan:
     """How an activity is done for many.
 
     Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
-        is computed from first of all.
+        is computed from first of all; `hides` the variable that holds the input collection, if
+        no expression of the activity names it.
     """
 
     is_sequential: bool
@@ -27,6 +28,8 @@ class ManyPlan:
     result_name: str | None
     cardinality: Compute | None
     completion: Compute | None
+    completion_text: str
+    hides: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class CallPlan:
     business_key: Compute | None
 
 
-def many_plan(definition: ManyDefinition) -> ManyPlan:
+def many_plan(process: Process, element: Element, definition: ManyDefinition) -> ManyPlan:
     """Resolve how an activity is done for many."""
     result = definition.output_element
     name = None if result is None else _NAME.match(result.text)
@@ -54,7 +57,25 @@ def many_plan(definition: ManyDefinition) -> ManyPlan:
         result_name=None if name is None else name[0],
         cardinality=_optional(definition.cardinality),
         completion=_optional(definition.completion),
+        completion_text="" if definition.completion is None else definition.completion.text,
+        hides=_hidden(process, element, definition),
     )
+
+
+def _hidden(process: Process, element: Element, definition: ManyDefinition) -> str | None:
+    """Return the variable that is the input collection, unless something inside may ask for it."""
+    items = definition.input_collection
+    if items is None or not re.fullmatch(r"[^\W\d]\w*", items.text):
+        return None
+    inside = {element.id}
+    for each in process.elements.values():
+        if each.scope in inside:
+            inside.add(each.id)
+    parts = [each for each in process.elements.values() if each.id in inside - {element.id}]
+    flows = [flow for flow in process.flows.values() if flow.source in inside]
+    alone = replace(element, many=replace(definition, input_collection=None))
+    text = repr((alone, parts, flows))
+    return None if re.search(rf"\b{re.escape(items.text)}\b", text) else items.text
 
 
 def call_plan(called: CalledElement) -> CallPlan:

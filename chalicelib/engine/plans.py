@@ -226,7 +226,7 @@ def make_plan(process: Process) -> Plan:
         if node.element.loop is not None:
             _repeat(node, node.element.loop)
         elif node.element.many is not None:
-            _multiply(node, node.element.many)
+            _multiply(process, node, node.element.many)
     longest_id = max((len(id_) for id_ in nodes), default=0)
     judged = bonds.bind_jumps(process, nodes)
     triggers = bonds.bind_triggers(nodes)
@@ -246,12 +246,12 @@ def _repeat(node: Node, loop: Loop) -> None:
     node.enter = loops.enter
 
 
-def _multiply(node: Node, definition: ManyDefinition) -> None:
+def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     """Make of an activity the body of many."""
     _make_body(node)
     assert node.inner is not None
     node.inner.actions += 1  # the variables of the iteration
-    node.many = many_plan(definition)
+    node.many = many_plan(process, node.element, definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = ()
     node.each.recovery, node.each.is_compensable = "", False

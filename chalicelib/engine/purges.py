@@ -27,6 +27,7 @@ def run(draft: Draft) -> bool:
         purge = draft.purges.pop()
         is_done = _end_inside(draft, purge)
         if is_done and any(_is_asked(each) for each in _victims(draft, purge)):
+            _quiet(draft, purge)
             waiting.append(purge)
         elif not is_done or not _finish(draft, purge):
             draft.purges += [purge, *reversed(waiting)]
@@ -84,6 +85,17 @@ def _ask_to_end(draft: Draft, purge: Purge, element: ElementInstance) -> None:
         incident=None,
         is_ending=True,
     )
+
+
+def _quiet(draft: Draft, purge: Purge) -> None:
+    """Let nothing happen any more on an element that only waits for the end of what is inside."""
+    own, catcher = draft.live.get(purge.scope), purge.catcher
+    if own is None or (catcher is not None and catcher.scope == purge.scope):
+        return
+    if own.timers or own.subscriptions or own.incident is not None:
+        draft.need(tokens.records_of(draft, own))
+        tokens.disarm(draft, own)
+        draft.live[own.key] = own._replace(timers=(), subscriptions=(), incident=None)
 
 
 def _keep_asked(draft: Draft, purge: Purge) -> None:

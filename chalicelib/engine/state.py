@@ -22,6 +22,7 @@ from chalicelib.engine.compact import ElementInstance as ElementInstance  # noqa
 from chalicelib.engine.compact import Join as Join  # noqa: PLC0414
 from chalicelib.engine.compact import Move as Move  # noqa: PLC0414
 from chalicelib.engine.compact import Parent as Parent  # noqa: PLC0414
+from chalicelib.engine.compact import Part as Part  # noqa: PLC0414
 from chalicelib.engine.compact import Progress as Progress  # noqa: PLC0414
 from chalicelib.engine.compact import Purge as Purge  # noqa: PLC0414
 from chalicelib.engine.decided import Called, Decidable
@@ -94,17 +95,27 @@ class Root:
         """Yield what is live directly in a scope, as clients are shown it: of a multi-instance
         body what its iterations hold."""
         for each in self.live.values():
-            if self.shown_scope(each.scope) == key and (not each.loop or each.is_stuck):
+            is_ours = bool(each.loop and not each.is_stuck) or self._is_part(each.key)
+            if not is_ours and self.shown_scope(each.scope) == key:
                 yield each
 
     def shown_scope(self, key: int) -> int:
         """Return the scope that clients are told: for an iteration, which is ours, its body."""
         element = self.live.get(key)
-        return key if element is None or not element.loop else element.scope
+        if element is None or not element.loop:
+            return key
+        return self.key if self._is_part(element.scope) else element.scope
+
+    def _is_part(self, key: int) -> bool:
+        """Say whether a live element is the part of a body that the instance is for."""
+        is_one = self.parent is not None and self.parent.first > 0
+        return is_one and key in self.bodies and self.live[key].scope == self.key
 
     @property
     def is_stuck(self) -> bool:
         """Whether a token at the top cannot go on before an operator mends something."""
+        if self.parent is not None and self.parent.first:
+            return any(each.is_stuck for each in self.inside(self.key))
         return any(each.is_stuck for each in self.live.values() if each.scope == self.key)
 
 
@@ -277,7 +288,9 @@ class ChildWait:
 
     Shapes: `process_id`, `binding` and `version_tag` say what is called, `variables` and
         `business_key` what it starts with; `scope`, `depth`, `errors` and `escalations` are as a
-        `Parent` has them; `heard` counts the escalations that came from it.
+        `Parent` has them; `heard` counts the escalations that came from it. A part of a body is
+        `count` iterations from the `first` on, for `items`; bit n of `reported` says that the
+        n-th of them, from 0, was.
     """
 
     key: int
@@ -294,6 +307,10 @@ class ChildWait:
     errors: Sequence[str] = ()
     escalations: Sequence[str] = ()
     heard: int = 0
+    first: int = 0
+    count: int = 0
+    items: Sequence[JsonValue] | None = None
+    reported: int = 0
     variables: JsonObject = field(default_factory=dict)
 
 

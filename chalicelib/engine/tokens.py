@@ -258,6 +258,9 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
     What waits for an event keeps what came only while an incident stops it.
     """
     node = draft.node_of(element)
+    progress = draft.bodies.get(element.scope) if element.loop else None
+    if progress is not None and progress.size:
+        return False  # a part of a body, which a child instance does
     if node.is_body or node.kind in OWNERS:
         return element.key not in draft.bodies
     return element.incident is not None and node.kind in CATCHERS

@@ -20,6 +20,7 @@ from chalicelib.engine.commands import (
     FailChild,
     HearEnd,
     HearEscalation,
+    HearIteration,
     StartChild,
 )
 from chalicelib.engine.effects import Send
@@ -29,6 +30,7 @@ from chalicelib.engine.state import (
     Instance,
     InstanceState,
     Parent,
+    Part,
     RecordKey,
     Root,
     Thrown,
@@ -55,7 +57,7 @@ def do(ports: Ports, key: int, command: Kin, until: datetime) -> list[Turn]:
             return cancel_child(ports, key, parent, until)
         case HearEnd(child):
             return hear_end(ports, key, child, until)
-        case HearEscalation():
+        case HearEscalation() | HearIteration():
             return [take_turns(ports, key, command, until)]
         case _ as never:
             assert_never(never)
@@ -76,7 +78,7 @@ def start_child(ports: Ports, child_key: int, parent_key: int, until: datetime) 
     definition, problem = _called(ports, parent, wait), "has no start event without a trigger"
     if definition is None:
         problem = "was not found"
-    elif definition.process.start is not None:
+    elif wait.first or definition.process.start is not None:
         try:
             turn = take_start_at(
                 ports, definition, _command(parent, wait, definition), block_of(child_key)
@@ -102,13 +104,23 @@ def _command(parent: Instance, wait: ChildWait, definition: Definition) -> Creat
         variables=wait.variables,
         business_key=wait.business_key,
         time_to_live=parent.root.time_to_live,
-        parent=Parent(parent.key, wait.scope, wait.depth, wait.errors, wait.escalations),
+        parent=Parent(
+            parent.key,
+            wait.scope,
+            wait.depth,
+            wait.errors,
+            wait.escalations,
+            first=wait.first,
+        ),
+        part=Part(wait.element_id, wait.count, wait.items) if wait.first else None,
     )
 
 
 def _called(ports: Ports, parent: Instance, wait: ChildWait) -> Definition | None:
     """Return the definition that is called, by its binding."""
     table, profile = ports.table, parent.root.profile
+    if wait.first:
+        return definitions.get(table, parent.root.definition_key)
     match wait.binding:
         case Binding.VERSION_TAG:
             return definitions.tagged(table, wait.process_id, profile, wait.version_tag or "")
@@ -147,9 +159,12 @@ def cancel_child(ports: Ports, child_key: int, parent_key: int, until: datetime)
 
 def _ended(ports: Ports, child_key: int, parent_key: int) -> Turn | None:
     """Return the turn that puts an instance which has ended before it began."""
-    parent, now = instances.load(ports.table, parent_key), ports.clock.now()
+    key, now = RecordKey(ChildWait, child_key), ports.clock.now()
+    parent = instances.load(ports.table, parent_key, [key])
     if parent is None:
         return None
+    wait = parent.records.get(key)
+    first = wait.first if isinstance(wait, ChildWait) else 0
     above = parent.root
     depth = 1 if above.parent is None else above.parent.depth + 1
     root = Root(
@@ -164,7 +179,7 @@ def _ended(ports: Ports, child_key: int, parent_key: int) -> Turn | None:
         ended_at=now,
         time_to_live=above.time_to_live,
         blocks=(block_of(child_key),),
-        parent=Parent(parent_key, parent_key, depth),
+        parent=Parent(parent_key, parent_key, depth, first=first),
     )
     owed = Send(parent_key, HearEnd(child_key), 1)
     return Turn(None, Instance(root), now, (owed,)).stamped(ports.chance.id())

@@ -183,8 +183,8 @@ def _made(ports: Ports, instance: Instance | None, make: Make, block: int | None
             if missing.keys:
                 assert instance is not None
                 instance = instances.read_more(ports.table, instance, missing.keys)
-        except OutOfKeys:
-            spare.append(blocks.take(ports.table))
+        except OutOfKeys as needed:
+            spare += [blocks.take(ports.table) for _ in range(needed.wanted)]
         else:
             return turn.stamped(ports.chance.id()) if turn.changes else turn
     raise RuntimeError(f"expected a turn, found the engine asking for more {ASKS_MAX} times")

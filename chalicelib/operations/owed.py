@@ -17,6 +17,7 @@ from chalicelib.engine.commands import (
     Continue,
     HearEnd,
     HearEscalation,
+    HearIteration,
     PublishMessage,
     Retire,
     SeekMessage,
@@ -76,7 +77,7 @@ def do(ports: Ports, send: Send, until: datetime) -> list[Turn]:
         case Retire():
             retention.retire(ports, send.instance_key)
             return []
-        case StartChild() | CancelChild() | HearEnd() | HearEscalation():
+        case StartChild() | CancelChild() | HearEnd() | HearEscalation() | HearIteration():
             return children.do(ports, send.instance_key, command, until)
         case _ as never:
             assert_never(never)

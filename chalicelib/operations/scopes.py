@@ -78,7 +78,7 @@ def children(ports: Ports, key: int) -> list[Found]:
 
 def _called(ports: Ports, instance: Instance, key: int, process: Process) -> list[Found]:
     """Return the instances that were called directly in an instance, or in one scope of it."""
-    if not any(element.called for element in process.elements.values()):
+    if not any(element.called or element.many for element in process.elements.values()):
         return []
     found = rows.child_rows(ports.table, instance.key)
     whole = lists.whole(ports.table, [child for child, scope in found.items() if scope == key])

@@ -7,11 +7,11 @@ the instance's own, times relative to its start, and what has its default is lef
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
                 [subscriptions], loop, listens, child, ends], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
-     "bodies": [[key, total, completed], ...],
+     "bodies": [[key, total, completed, size], ...],
      "done":   [[scope, activity id, inside, times], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn, spared], ...],
-     "parent": [instance, scope, depth, [errors], [escalations], escalated]}
+     "parent": [instance, scope, depth, [errors], [escalations], escalated, first]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty).
 """
@@ -92,9 +92,9 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
 
 
 def _parent(row: Row, origin: int) -> Parent:
-    key, scope, depth, errors, escalations, escalated = _filled(row, 6)
+    key, scope, depth, errors, escalations, escalated, first = _filled(row, 7)
     codes = (errors or [], escalations or [])
-    return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0)
+    return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0, first or 0)
 
 
 def _cut(row: Row) -> Row:

@@ -107,10 +107,10 @@ RECORDS: Mapping[type[Record], Row] = {
         table.CHILD_WAIT,
         (
             *fields.plain("element_id", "element_key", "process_id", "version_tag"),
-            *fields.plain("business_key", "scope", "depth", "heard"),
+            *fields.plain("business_key", "scope", "depth", "heard", "first", "count", "reported"),
             *fields.times("created_at"),
             *fields.words("binding", Binding),
-            *fields.json_texts("errors", "escalations", "variables"),
+            *fields.json_texts("errors", "escalations", "variables", "items"),
         ),
     ),
     Thrown: Row(table.THROWN, (*fields.plain("code"), *fields.json_texts("variables"))),
@@ -135,7 +135,10 @@ def of_root(root: Root, top: Variables | None) -> Item:
     item = fields.write(ROOT_FIELDS, root)
     item["execution"] = execution.to_text(root)
     item["listed_in"] = table.shard_pk(table.INSTANCES, table.shard_of(root.key))
-    item["listed_at"] = table.listed_at(to_ms(root.created_at), root.key, root.definition_key)
+    # A part of a body is of no definition in lists: it is shown as a child of that body alone.
+    is_part = root.parent is not None and root.parent.first > 0
+    definition = 0 if is_part else root.definition_key
+    item["listed_at"] = table.listed_at(to_ms(root.created_at), root.key, definition)
     if root.state in OPEN_STATES:
         item["open_in"] = item["listed_in"]
     if top is not None and is_small(text := json_text.dumps(top.values)):

@@ -210,7 +210,9 @@ def _entry(item: Item) -> Entry:
 
 
 def _is_of(entry: Entry, wanted: WantedInstances) -> bool:
-    return wanted.definition_keys is None or entry.definition_key in wanted.definition_keys
+    if wanted.definition_keys is None:
+        return entry.definition_key != 0  # a part of a body has none there
+    return entry.definition_key in wanted.definition_keys
 
 
 def _matches(root: Root, wanted: WantedInstances) -> bool:

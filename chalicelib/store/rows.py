@@ -130,7 +130,8 @@ def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
                 rows[key] = HistoryRow(key, element_id, bodies.get(scope, scope), at)
             case Iterated(key, body):
                 bodies[key] = body
-                rows[body] = replace(rows[body], is_body=True)
+                if body in rows:
+                    rows[body] = replace(rows[body], is_body=True)
             case Taken(key, flow_id, scope):
                 home = scope or instance_key
                 rows[key] = HistoryRow(key, flow_id, home, at, is_flow=True, ended_at=at)
@@ -183,7 +184,7 @@ def child_rows(store: Table, instance_key: int) -> dict[int, int]:
             case Iterated(key, body):
                 bodies[key] = body
             case ChildCalled(key, element_key):
-                rows[key] = around[element_key]
+                rows[key] = bodies.get(element_key) or around[element_key]
     return rows
 
 

@@ -54,10 +54,12 @@ def count_elements(
     Returns the two counts, and whether there are instances that were not looked at.
     """
     entries, is_floor = lists.newest(store, table.OPEN, looks_max)
-    own = [entry for entry in entries if entry.definition_key == definition_key]
+    own = [entry for entry in entries if entry.definition_key in (0, definition_key)]
     active: Counter[str] = Counter()
     incidents: Counter[str] = Counter()
     for root in _roots(store, own):
+        if root.definition_key != definition_key:
+            continue  # a part of a body, of another definition
         live = root.live.values()
         counted = (each for each in live if not (each.is_listening or each.loop))
         active.update(each.element_id for each in counted if each.key not in root.bodies)

@@ -19,7 +19,6 @@ from chalicelib.store.table import SCHEDULED_JOB
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
 from tests.simulation.run_watch import RunWatch
 
-
 ENDS = 12  # where a live element's row says that a child of it was asked to end
 
 

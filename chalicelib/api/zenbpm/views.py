@@ -76,11 +76,12 @@ def view(found: Found) -> InstanceView:
     )
     scope: ScopeRow | ElementInstance | None = found.ended or root.live.get(key)
     if scope is None and root.parent is not None:
-        return replace(shown, process_type=CALL_ACTIVITY, parent_key=root.parent.scope)
+        process_type = MULTI_INSTANCE if root.parent.first else CALL_ACTIVITY
+        return replace(shown, process_type=process_type, parent_key=root.parent.scope)
     if scope is None:
         return shown
     process_type = MULTI_INSTANCE if is_body(found) else SUBPROCESS
-    parent = _shown_scope(root, scope.scope)
+    parent = root.shown_scope(scope.scope)
     child = replace(
         shown, created_at=scope.created_at, process_type=process_type, parent_key=parent
     )
@@ -88,12 +89,6 @@ def view(found: Found) -> InstanceView:
         return child
     state = TERMINATED if found.ended.was_terminated else COMPLETED
     return replace(child, state=state, variables=found.ended.variables)
-
-
-def _shown_scope(root: Root, key: int) -> int:
-    """Return the scope that is shown: of an iteration its body."""
-    element = root.live.get(key)
-    return key if element is None or not element.loop else element.scope
 
 
 def variables_of(instance: Instance, scope: int) -> JsonObject:

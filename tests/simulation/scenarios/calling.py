@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
+from chalicelib.engine import parts
 from tests.simulation.clients import cancel, one_start
+from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
 
+THREE = Edit("=[1, 2]", "=[1, 2, 3]")
+ENOUGH = Edit(
+    "</bpmn:multiInstance",
+    "<bpmn:completionCondition>=numberOfCompletedInstances = 2</bpmn:completionCondition>"
+    "</bpmn:multiInstance",
+)
 LONG = Habits(lock=timedelta(seconds=60), work_ms=30_985)
 NO_TIMER = Edit("PT30S", "PT2H")
 ENDS_IN_ERROR = Edit(
@@ -54,10 +63,28 @@ def _many_interrupted(stage: Stage) -> None:
     hire(stage, "another worker of pack", "pack", LONG)
 
 
+def _parts_of_two() -> AbstractContextManager[None]:
+    return replaced(parts, AT_ONCE=2)
+
+
+def _parts(stage: Stage) -> None:
+    """One parcel more than an instance does alone, so that children do them."""
+    one_start(stage)
+    hire(stage, "worker of pack", "pack", Habits(jobs_max=3))
+
+
 SCENARIOS = (
     Scenario("call", "calls/call.bpmn", _call, (NO_TIMER,)),
     Scenario("call-and-cancel", "calls/call.bpmn", _call_and_cancel, (NO_TIMER,)),
     Scenario("child-end-and-timer", "calls/call.bpmn", _child_end_and_timer),
     Scenario("error-from-child", "calls/call.bpmn", _call, (NO_TIMER, ENDS_IN_ERROR)),
     Scenario("many-interrupted", "calls/many.bpmn", _many_interrupted),
+    Scenario("many-at-once", "calls/many.bpmn", _many, (NO_TIMER,), under=_parts_of_two),
+    Scenario("many-in-parts", "calls/many.bpmn", _parts, (NO_TIMER, THREE), under=_parts_of_two),
+    Scenario(
+        "parts-enough", "calls/many.bpmn", _parts, (NO_TIMER, THREE, ENOUGH), under=_parts_of_two
+    ),
+    Scenario(
+        "parts-interrupted", "calls/many.bpmn", _many_interrupted, (THREE,), under=_parts_of_two
+    ),
 )

@@ -1,0 +1,240 @@
+"""Bodies of many parallel iterations: child instances do them, so many each.
+
+The body of more than AT_ONCE iterations stays in its instance, with one live element for each
+*part*: a run of iterations that a child instance of the same definition does, as a body of its own.
+A child hands back its results when it ends, so 10,000 iterations cost 157 turns of the parent, and
+what workers write is spread over 157 collections. With a completion condition each iteration is
+reported to the parent besides, which alone can judge it.
+
+A child starts from what its body could see. The input collection is left out where it is a
+variable that no expression of the activity names: 157 copies of it would cost the square.
+
+Source: design section 7; BPMN 2.0.2 section 13.3.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from chalicelib.bpmn.model import Binding
+from chalicelib.engine import bpmn_errors, many, tokens, variables
+from chalicelib.engine.commands import CreateInstance, EndChild, HearIteration, StartChild
+from chalicelib.engine.draft import Draft
+from chalicelib.engine.effects import Send
+from chalicelib.engine.keys import first_key
+from chalicelib.engine.state import (
+    ChildWait,
+    ElementInstance,
+    InstanceState,
+    LoopItems,
+    Move,
+    Progress,
+    Purge,
+    Stage,
+)
+from chalicelib.engine.stuck import Stuck, stop
+from chalicelib.engine.turn import ChildCalled, Iterated
+from chalicelib.errors import Conflict
+from chalicelib.json_text import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
+
+AT_ONCE = 64  # parallel iterations of one body in one instance (design section 7)
+
+
+def size_of(is_sequential: bool, total: int) -> int:
+    """Return how many iterations a child does; 0 if the instance does them itself."""
+    return 0 if is_sequential or total <= AT_ONCE else AT_ONCE
+
+
+# --- in the parent -----------------------------------------------------------------------------
+
+
+def begin(draft: Draft, node: Node, move: Move) -> None:
+    """Begin the next part of a body.
+
+    Shapes: `move` was taken off the agenda; its scope is the body, its position the part's first
+        iteration.
+    """
+    body, first = move.scope, move.position
+    progress = draft.bodies[body]
+    following = first + progress.size
+    if following <= progress.total:
+        draft.agenda.append(move._replace(position=following))
+        draft.count(body, 1)
+    key = draft.keys.next()
+    draft.history.append(Iterated(key, body))
+    call(draft, node, ElementInstance(key, node.id, body, draft.now, loop=first))
+
+
+def call(draft: Draft, node: Node, element: ElementInstance) -> None:
+    """Make the child wait of a part, and owe the start of the child."""
+    body, first = element.scope, element.loop
+    progress = draft.bodies[body]
+    count = min(progress.size, progress.total - first + 1)
+    items = draft.find(LoopItems, body)
+    seen = variables.visible(draft, draft.live[body].scope)
+    hidden = many.many_of(node).hides
+    left = -(-(progress.total - first + 1) // progress.size)
+    key = first_key(draft.keys.block_for_child(left))
+    draft.live[element.key] = element._replace(child=key)
+    errors, escalations = bpmn_errors.caught(draft, element.key)
+    draft.put(
+        ChildWait(
+            key=key,
+            instance_key=draft.key,
+            element_id=node.id,
+            element_key=element.key,
+            created_at=draft.now,
+            process_id=draft.root.bpmn_process_id,
+            binding=Binding.LATEST,
+            scope=body,
+            depth=0 if draft.parent is None else draft.parent.depth,
+            business_key=draft.root.business_key,
+            errors=errors,
+            escalations=escalations,
+            variables={name: value for name, value in seen.items() if name != hidden},
+            first=first,
+            count=count,
+            items=None if items is None else items.items[first - 1 : first - 1 + count],
+        )
+    )
+    draft.history.append(ChildCalled(key, element.key))
+    draft.emit(Send(key, StartChild(draft.key), draft.version))
+
+
+def call_again(draft: Draft, element: ElementInstance) -> None:
+    """Do a part once more that ended otherwise."""
+    call(draft, draft.plan.nodes[element.element_id], element)
+
+
+def end_part(draft: Draft, wait: ChildWait, element: ElementInstance, command: EndChild) -> None:
+    """Take over what a part did; the last one completes the body.
+
+    Raises: Conflict if a report of it is still on its way: the message comes again.
+    """
+    body = element.scope
+    progress = draft.bodies.get(body)
+    if progress is None:
+        return  # what was around it has ended
+    node = draft.plan.nodes[element.element_id]
+    loop, is_whole = many.many_of(node), command.state is InstanceState.COMPLETED
+    if is_whole and loop.completion is not None:
+        if wait.reported != (1 << wait.count) - 1 and not element.is_ending:
+            raise Conflict(f"an iteration of {command.child} was not reported yet")
+    elif is_whole:
+        draft.bodies[body] = progress._replace(completed=progress.completed + wait.count)
+    if loop.results:
+        _take_results(draft, body, wait, command.variables.get(loop.results))
+    if is_whole and not draft.rules.sees_snapshot:
+        _merge(draft, draft.live[body].scope, wait, command.variables, loop.results)
+    if not element.is_ending:
+        tokens.close(draft, element.key)
+        tokens.consume(draft, body)
+
+
+def _take_results(draft: Draft, body: int, wait: ChildWait, found: JsonValue) -> None:
+    """Keep what the iterations of a part gave, as far as they were done."""
+    results = found if isinstance(found, list) else []
+    done = {
+        wait.first + number: result
+        for number, result in enumerate(results[: wait.count])
+        if result is not None
+    }
+    if done:
+        many.keep(draft, body, draft.bodies[body].total, done)
+
+
+def _merge(
+    draft: Draft, scope: int, wait: ChildWait, values: JsonObject, results: str | None
+) -> None:
+    """Set what the iterations of a part set further out than in themselves."""
+    changed = {
+        name: value
+        for name, value in values.items()
+        if name != results and (name not in wait.variables or wait.variables[name] != value)
+    }
+    variables.merge(draft, scope, changed)
+
+
+def hear_iteration(draft: Draft, command: HearIteration) -> None:
+    """Judge the completion condition after an iteration of a part; each is heard once."""
+    wait = draft.find(ChildWait, command.child)
+    if wait is None or wait.reported >> (command.number - 1) & 1:
+        return
+    draft.put(replace(wait, reported=wait.reported | 1 << (command.number - 1)))
+    element = draft.live[wait.element_key]
+    progress = draft.bodies.get(element.scope)
+    if element.is_ending or progress is None:
+        return
+    progress = progress._replace(completed=progress.completed + 1)
+    draft.bodies[element.scope] = progress
+    body = draft.live[element.scope]
+    node = draft.plan.nodes[body.element_id]
+    seen = {**variables.visible(draft, body.scope), **command.variables}
+    try:
+        if many.is_enough(draft, node, progress, progress.total - progress.completed, seen):
+            tokens.start_purge(draft, Purge(body.key))
+    except Stuck as stuck:
+        stuck.stage = Stage.WORKING
+        stop(draft, body, stuck)
+
+
+# --- in the child ------------------------------------------------------------------------------
+
+
+def start(draft: Draft, command: CreateInstance) -> None:
+    """Begin a part: a body of its own, of the iterations that it is for."""
+    part = command.part
+    assert part is not None
+    draft.open_scope(draft.key, command.variables)
+    key = draft.keys.next()
+    draft.live[key] = ElementInstance(key, part.element_id, draft.key, draft.now)
+    draft.bodies[key] = Progress(part.total)
+    if part.items is not None:
+        draft.put(LoopItems(key, draft.key, part.items))
+    draft.count(key, 1)
+    draft.agenda.append(Move(part.element_id, key, None, 1))
+
+
+def report(draft: Draft, node: Node, number: int, seen: Mapping[str, JsonValue]) -> None:
+    """Tell the parent that an iteration is over, and what its condition may ask of it."""
+    assert draft.parent is not None
+    text = many.many_of(node).completion_text
+    told = {name: value for name, value in seen.items() if name in text}
+    command = HearIteration(draft.key, number, told)
+    draft.emit(Send(draft.parent.instance_key, command, draft.version))
+
+
+def complete(draft: Draft, node: Node, body: ElementInstance) -> None:
+    """End the child, with its results where its parent reads them."""
+    save(draft, node, body.key)
+    tokens.close(draft, body.key)
+    tokens.consume(draft, draft.key)
+
+
+def save_all(draft: Draft) -> None:
+    """Save what the iterations of a part gave that is being cancelled."""
+    for key in draft.bodies:
+        if draft.is_part(key):
+            save(draft, draft.plan.nodes[draft.live[key].element_id], key)
+
+
+def save(draft: Draft, node: Node, body: int) -> None:
+    """Put the results among the top scope's variables."""
+    results = many.many_of(node).results
+    if results:
+        found = many.collected(draft, body, draft.bodies[body].total)
+        draft.assign(draft.key, {results: found})
+
+
+def counter(draft: Draft, body: int, number: int) -> Decimal:
+    """Return the loop counter of an iteration, which counts over all parts."""
+    offset = 0
+    if draft.is_part(body) and draft.parent is not None:
+        offset = draft.parent.first - 1
+    return Decimal(offset + number)

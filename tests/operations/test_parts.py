@@ -1,0 +1,214 @@
+"""Bodies of more than 64 parallel iterations: child instances do them, 64 each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from chalicelib.engine import parts
+from chalicelib.engine.state import InstanceState, Job
+from chalicelib.operations.instances import cancel_process_instance
+from chalicelib.profile import Profile
+from tests.engine.models import (
+    boundary,
+    boundary_error,
+    end,
+    io,
+    line,
+    many,
+    process,
+    service,
+    start,
+    sub,
+)
+from tests.operations.stage import Stage
+from tests.operations.test_children import children, is_clean
+from tests.simulation.replacing import replaced
+
+EACH = {"items": "=items", "item": "item"}
+DONE = {**EACH, "results": "done", "result": "=mine"}
+WORK = service("work", extensions=io(outputs={"mine": "=answer"}))
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def by_two() -> Iterator[None]:
+    """Let a child instance do two iterations, and an instance alone two at most."""
+    with replaced(parts, AT_ONCE=2):
+        yield
+
+
+def work_all(stage: Stage, limit: int = 10_000) -> list[Job]:
+    """Do all jobs there are, the last one of each batch first; return them."""
+    done: list[Job] = []
+    while len(done) < limit and (found := stage.activate("work", max_jobs=50)):
+        for job in reversed(found[: limit - len(done)]):
+            stage.complete(job, answer=job.inputs["item"] * 10)
+            done.append(job)
+    return done
+
+
+@pytest.mark.parametrize(("number", "instances"), [(64, 0), (65, 2), (200, 4)])
+def test_results_of_many_are_in_order(stage: Stage, number: int, instances: int) -> None:
+    key = stage.create(line(many(WORK, each=DONE), service("b")), items=list(range(number)))
+    stage.wait(30)
+
+    assert instances == len(children(stage, key))
+    done = work_all(stage)
+    assert sorted(range(1, number + 1)) == sorted(job.inputs["loopCounter"] for job in done)
+    assert [10 * n for n in range(number)] == stage.variables(key)["done"]
+    stage.work("b")
+    assert InstanceState.COMPLETED is stage.state(key)
+    assert is_clean(stage, key)
+    assert all(InstanceState.COMPLETED is each.root.state for each in children(stage, key))
+
+
+def test_the_parent_is_written_once_for_each_child(stage: Stage) -> None:
+    key = stage.create(line(many(WORK, each=EACH)), items=list(range(640)))
+    stage.wait(30)
+    begun = stage.instance(key).root.version
+    work_all(stage)
+
+    assert begun <= 3
+    assert begun + 10 == stage.instance(key).root.version
+
+
+def test_a_collection_that_nobody_names_is_not_copied_into_each_child(stage: Stage) -> None:
+    key = stage.create(line(many(WORK, each=EACH)), items=list(range(65)), other=1)
+
+    assert [["other"], ["other"]] == [sorted(stage.variables(c.key)) for c in children(stage, key)]
+    named = service("work", extensions=io(inputs={"n": "=count(items)"}))
+    key = stage.create(line(many(named, each=EACH)), items=list(range(65)))
+    (job, *_) = stage.activate("work", max_jobs=100)[::-1]
+    assert 65 == job.inputs["n"]
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_cardinality_counts_over_all_children(stage: Stage) -> None:
+    key = stage.create(line(many(service("work"), cardinality="=5")))
+    jobs = stage.activate("work", max_jobs=10)
+    for job in jobs:
+        stage.complete(job)
+
+    assert [1, 2, 3, 4, 5] == sorted(job.inputs["loopCounter"] for job in jobs)
+    assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_completion_condition_is_judged_over_all_children(stage: Stage) -> None:
+    enough = "=numberOfCompletedInstances = 3"
+    loop = many(WORK, each=DONE, enough=enough)
+    key = stage.create(line(loop, service("b")), items=[1, 2, 3, 4, 5])
+    work_all(stage, 3)
+    stage.wait(30)
+
+    done = stage.variables(key)["done"]
+    assert (5, 3) == (len(done), sum(each is not None for each in done))
+    assert all(each in (None, 10 * n) for n, each in enumerate(done, 1))
+    (job,) = stage.activate("b")
+    assert not stage.activate("work")
+    stage.complete(job)
+    assert is_clean(stage, key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_completion_condition_sees_the_iteration(stage: Stage) -> None:
+    loop = many(WORK, each=DONE, enough="=mine = 30")
+    key = stage.create(line(loop), items=[1, 2, 3])
+    job = next(j for j in stage.activate("work", max_jobs=10) if j.inputs["item"] == 3)
+    stage.complete(job, answer=30)
+    stage.wait(30)
+
+    assert [None, None, 30] == stage.variables(key)["done"]
+    assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_all_iterations_may_be_done_before_the_condition_holds(stage: Stage) -> None:
+    loop = many(WORK, each=DONE, enough="=false")
+    key = stage.create(line(loop), items=[1, 2, 3])
+    work_all(stage)
+    stage.wait(30)
+
+    assert [10, 20, 30] == stage.variables(key)["done"]
+    assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_boundary_timer_ends_all_children(stage: Stage) -> None:
+    model = process(
+        *(start(), many(WORK, each=DONE), boundary("late", "work", duration="PT1M")),
+        *(service("b"), end()),
+        flows="start > work > end; late > b",
+    )
+    key = stage.create(model, items=[1, 2, 3])
+    work_all(stage, 1)
+    stage.wait(90)
+
+    assert {InstanceState.TERMINATED} == {each.root.state for each in children(stage, key)}
+    assert not stage.activate("work")
+    stage.work("b")
+    assert "done" not in stage.variables(key)
+    assert is_clean(stage, key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_an_error_of_an_iteration_is_caught_on_the_body(stage: Stage) -> None:
+    model = process(
+        *(start(), many(WORK, each=DONE), boundary_error("oops", "work", "e"), service("b"), end()),
+        flows="start > work > end; oops > b",
+        errors={"e": "code"},
+    )
+    key = stage.create(model, items=[1, 2, 3])
+    (job,) = stage.activate("work")
+    stage.fail(job, error_code="code")
+    stage.wait(30)
+
+    assert {InstanceState.TERMINATED} == {each.root.state for each in children(stage, key)}
+    stage.work("b")
+    assert is_clean(stage, key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_cancelling_ends_all_children(stage: Stage) -> None:
+    inner = sub("s", start("si"), WORK, flows="si > work")
+    key = stage.create(line(many(inner, each=EACH)), items=[1, 2, 3])
+    cancel_process_instance(stage.ports, key)
+    stage.wait(30)
+
+    assert InstanceState.TERMINATED is stage.state(key)
+    assert {InstanceState.TERMINATED} == {each.root.state for each in children(stage, key)}
+
+
+@pytest.mark.usefixtures("by_two")
+def test_what_iterations_set_further_out_reaches_the_parent(stage: Stage) -> None:
+    definition = stage.deploy(line(many(service("work"), each=EACH)), Profile.PRIOSTACK)
+    key = stage.create(definition, items=[1, 2, 3], seen=0)
+    for job in stage.activate("work", max_jobs=10):
+        stage.complete(job, seen=1, new=2)
+
+    assert {"items": [1, 2, 3], "seen": 1, "new": 2} == stage.variables(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_bodies_nest_through_children(stage: Stage) -> None:
+    inner = many(WORK, items="=[1, 2, 3]", item="item", results="mine", result="=mine")
+    inner = inner.replace('results="mine"', "")
+    loop = many(
+        sub("s", start("si"), inner, flows="si > work", extensions=io(outputs={"row": "=mine"})),
+        each=EACH,
+        results="rows",
+        result="=row",
+    )
+    key = stage.create(line(loop), items=[1, 2, 3])
+    stage.wait(30)
+    work_all(stage)
+    stage.wait(30)
+
+    assert [[10, 20, 30]] * 3 == stage.variables(key)["rows"]
+    assert InstanceState.COMPLETED is stage.state(key)
