@@ -11,6 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib import json_text
+from chalicelib.bpmn.codec_values import optional_from as _optional_from
+from chalicelib.bpmn.codec_values import optional_to as _optional_to
+from chalicelib.bpmn.codec_values import value_from as _value_from
+from chalicelib.bpmn.codec_values import value_to as _value_to
 from chalicelib.bpmn.model import (
     Binding,
     CalledElement,
@@ -28,8 +32,8 @@ from chalicelib.bpmn.model import (
     Script,
     SequenceFlow,
     TimerDefinition,
-    Value,
 )
+from chalicelib.bpmn.task_codec import task_from, task_to
 
 FORMAT = 2  # rises with every change that an older reader would misread
 
@@ -269,6 +273,7 @@ def _job_to(job: JobDefinition) -> _Json:
         assignee=_optional_to(job.assignee),
         candidate_groups=_optional_to(job.candidate_groups),
         managed=job.managed or None,
+        task=None if job.task is None else task_to(job.task),
     )
 
 
@@ -281,6 +286,7 @@ def _job_from(row: _Json) -> JobDefinition:
         assignee=_optional_from(row.get("assignee")),
         candidate_groups=_optional_from(row.get("candidate_groups")),
         managed=row.get("managed", False),
+        task=task_from(row["task"]) if "task" in row else None,
     )
 
 
@@ -293,26 +299,6 @@ def _decision_to(decision: DecisionCall) -> list[str]:
 def _decision_from(row: list[str]) -> DecisionCall:
     called, result_variable, binding, *tag = row
     return DecisionCall(_value_from(called), result_variable, Binding(binding), *tag)
-
-
-def _optional_to(value: Value | None) -> str | None:
-    return None if value is None else _value_to(value)
-
-
-def _optional_from(text: str | None) -> Value | None:
-    return None if text is None else _value_from(text)
-
-
-def _value_to(value: Value) -> str:
-    if value.is_feel:
-        return "=" + value.text
-    return "'" + value.text if value.text.startswith(("=", "'")) else value.text
-
-
-def _value_from(text: str) -> Value:
-    if text.startswith("="):
-        return Value(text[1:], is_feel=True)
-    return Value(text.removeprefix("'"))
 
 
 def _without_defaults(**members: object) -> _Json:

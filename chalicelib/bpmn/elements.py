@@ -28,11 +28,13 @@ from chalicelib.bpmn.model import (
     JobDefinition,
     Kind,
     Script,
+    TaskDefinition,
     Value,
 )
 from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import Faults, refusal, shown
+from chalicelib.bpmn.user_tasks import task_of
 from chalicelib.xml_tree import Node
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
@@ -232,7 +234,12 @@ def _user_task(node: Node, extensions: Extensions, reading: Reading) -> JobDefin
     """Return the job that a user task is, or what people claim where it is none."""
     if reading.user_task_type is not None:
         return job_of(node, extensions, reading, reading.user_task_type)
-    return replace(job_of(node, extensions, reading, USER_TASK), managed=True)
+    faults = Faults()
+    job = faults.tried(None, job_of, node, extensions, reading, USER_TASK)
+    task = faults.tried(None, task_of, node, extensions)
+    faults.check()
+    assert job is not None
+    return replace(job, managed=True, task=None if task == TaskDefinition() else task)
 
 
 def _activation(node: Node) -> Value | None:

@@ -21,6 +21,14 @@ def value_of(text: str, owner: Node, what: str) -> Value:
     return Value(text)
 
 
+def optional_value(owner: Node, definition: Node | None, attribute: str) -> Value | None:
+    """Read an attribute that may be missing; one that is blank is missing. Raises: Rejected."""
+    text = None if definition is None else definition.get(attribute)
+    if definition is None or text is None:
+        return None
+    return value_of(text, owner, f"attribute {attribute} of {definition.name}")
+
+
 def expression(text: str, owner: Node, what: str) -> Value:
     """Read what can only be FEEL, with its leading `=` or without. Raises: Rejected."""
     text = text.strip().removeprefix("=").strip()

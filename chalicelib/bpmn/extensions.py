@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
-from chalicelib.bpmn.expressions import expression, value_of
+from chalicelib.bpmn.expressions import expression, optional_value, value_of
 from chalicelib.bpmn.model import (
     NAME_MAX,
     Binding,
@@ -55,8 +55,8 @@ def job_of(
         retries=faults.tried(None, _retries, node, definition, reading),
         retry_backoff=faults.tried(None, _retry_backoff, node, definition),
         headers=_headers(extensions.get("taskHeaders")),
-        assignee=faults.tried(None, _optional, node, assignment, "assignee"),
-        candidate_groups=faults.tried(None, _optional, node, assignment, "candidateGroups"),
+        assignee=faults.tried(None, optional_value, node, assignment, "assignee"),
+        candidate_groups=faults.tried(None, optional_value, node, assignment, "candidateGroups"),
     )
     faults.check()
     return job
@@ -76,7 +76,7 @@ def decision_of(node: Node, definition: Node) -> DecisionCall:
 
     Raises: Rejected without decision, result variable or, where it is bound to one, version tag.
     """
-    decision_id = _optional(node, definition, "decisionId")
+    decision_id = optional_value(node, definition, "decisionId")
     result_variable = definition.get("resultVariable")
     for attribute, value in (("decisionId", decision_id), ("resultVariable", result_variable)):
         if value is None:
@@ -143,7 +143,7 @@ def _retries(node: Node, definition: Node | None, reading: Reading) -> Value | N
 
 
 def _retry_backoff(node: Node, definition: Node | None) -> Value | None:
-    value = _optional(node, definition, "retryBackoff")
+    value = optional_value(node, definition, "retryBackoff")
     if value is None or value.is_feel:
         return value
     try:
@@ -151,14 +151,6 @@ def _retry_backoff(node: Node, definition: Node | None) -> Value | None:
     except InvalidTime as error:
         raise refusal(node, f"attribute retryBackoff of taskDefinition: {error}") from error
     return value
-
-
-def _optional(node: Node, definition: Node | None, attribute: str) -> Value | None:
-    """Read an attribute that may be missing; one that is blank is missing."""
-    text = None if definition is None else definition.get(attribute)
-    if definition is None or text is None:
-        return None
-    return value_of(text, node, f"attribute {attribute} of {definition.name}")
 
 
 def _binding(node: Node, definition: Node) -> tuple[Binding, str | None]:

@@ -83,6 +83,31 @@ class IoMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class FormReference:
+    """`formDefinition`: which form a user task is worked on by.
+
+    Shapes: one of `key`, `id` and `external` is there; `binding` in the model's own word.
+    """
+
+    key: str | None = None
+    id: Value | None = None
+    external: Value | None = None
+    binding: str | None = None
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDefinition:
+    """What people are told of a user task that they claim."""
+
+    candidate_users: Value | None = None
+    due_date: Value | None = None
+    follow_up_date: Value | None = None
+    priority: Value | None = None
+    form: FormReference | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JobDefinition:
     """`taskDefinition` and `taskHeaders`: what makes a job of an element.
 
@@ -96,6 +121,7 @@ class JobDefinition:
     assignee: Value | None = None
     candidate_groups: Value | None = None
     managed: bool = False
+    task: TaskDefinition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import lifecycle, retries, tokens, variables, waits
+from chalicelib.engine import lifecycle, retries, tokens, user_tasks, variables, waits
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Ring
@@ -46,12 +46,12 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         retries=retries.initial(draft, node, seen),
         retry_policy=retries.policy(draft, node, seen),
         assignee=_assignee(draft, node, seen),
-        candidate_groups=_candidate_groups(draft, node, seen),
         ring=0 if plan.is_managed else 1,
         ring_at=None if plan.is_managed else draft.now,
         profile=draft.root.profile,
         inputs=seen,
         headers=plan.headers,
+        **user_tasks.told(draft, node, seen),
     )
     draft.put(job)
     ring(draft, job, is_new=True)
@@ -102,20 +102,6 @@ def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
         tokens.hand_on(draft, node, scope, element.key, outputs)
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
-
-
-def _candidate_groups(draft: Draft, node: Node, seen: JsonObject) -> str | None:
-    """Return the groups whose people may claim a user task: a text with commas, or a list."""
-    plan, where = node.job, f"candidateGroups of {node.id}"
-    if plan is None or plan.candidate_groups is None or not plan.is_managed:
-        return None
-    value = extract(plan.candidate_groups, seen, draft.now, where)
-    groups = value if isinstance(value, list) else str(value or "").split(",")
-    texts = [group.strip() for group in groups if isinstance(group, str)]
-    if len(texts) == len(groups) and (value is None or isinstance(value, str | list)):
-        return ",".join(filter(None, texts)) or None
-    message = f"{where}: expected texts, found {show(value)}"
-    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
 
 
 def _assignee(draft: Draft, node: Node, seen: JsonObject) -> str | None:

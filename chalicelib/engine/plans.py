@@ -38,6 +38,7 @@ from chalicelib.engine.expressions import (
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
 from chalicelib.engine.plan_parts import CallPlan, ManyPlan, call_plan, many_plan
+from chalicelib.engine.user_tasks import TaskPlan, plan_task
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -84,6 +85,7 @@ class JobPlan:
     candidate_groups: Compute | None
     is_managed: bool
     headers: Mapping[str, str]
+    task: TaskPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +354,7 @@ def _job(job: JobDefinition) -> JobPlan:
         None if job.candidate_groups is None else compile_value(job.candidate_groups),
         job.managed,
         job.headers,
+        plan_task(job.task),
     )
 
 

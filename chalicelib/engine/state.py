@@ -159,7 +159,12 @@ class Job:
     retry_at: datetime | None = None
     retries_set_by_operator: bool = False
     assignee: str | None = None
-    candidate_groups: str | None = None  # of a user task, joined by commas
+    candidate_groups: str | None = None  # of a user task, joined by commas; users likewise
+    candidate_users: str | None = None
+    due_at: datetime | None = None  # of a user task: when people should have done it
+    follow_up_at: datetime | None = None  # and when they should look at it
+    priority: int | None = None  # of a user task: 0 to 100
+    form: JsonObject | None = None  # of a user task, by the names of `formDefinition`
     owner: str | None = None
     lock_until: datetime | None = None
     lock_duration: timedelta | None = None

@@ -54,7 +54,9 @@ ROOT_FIELDS: Fields = (
 JOB_FIELDS: Fields = (
     *fields.plain("element_id", "element_key", "scope", "kind", "type", "element_type"),
     *fields.plain("retries", "attempts", "retries_set_by_operator", "assignee", "owner"),
-    *fields.plain("candidate_groups"),
+    *fields.plain("candidate_groups", "candidate_users", "priority"),
+    *fields.times("due_at", "follow_up_at"),
+    *fields.json_texts("form"),
     *fields.plain("delivery_token", "last_recorded_token", "last_failure_message", "failures"),
     *fields.plain("ring", "claim_id"),
     *fields.times("created_at", "retry_at", "lock_until", "ring_at"),

@@ -31,6 +31,10 @@ def _state(task: Job) -> str:
             return "created" if task.assignee is None else "claimed"
 
 
+def _listed(names: str | None) -> list[str] | None:
+    return names.split(",") if names else None
+
+
 TASK = Object(
     "UserTask",
     {
@@ -41,9 +45,15 @@ TASK = Object(
         "elementInstanceKey": member(KEY, attrgetter("element_key")),
         "assignee": member(Text(), attrgetter("assignee"), optional=True),
         "candidateGroups": member(
-            ListOf(Text()),
-            lambda task: task.candidate_groups.split(",") if task.candidate_groups else [],
+            ListOf(Text()), lambda task: _listed(task.candidate_groups) or []
         ),
+        "candidateUsers": member(
+            ListOf(Text()), lambda task: _listed(task.candidate_users), optional=True
+        ),
+        "dueDate": member(Moment(), attrgetter("due_at"), optional=True),
+        "followUpDate": member(Moment(), attrgetter("follow_up_at"), optional=True),
+        "priority": member(Whole(), attrgetter("priority"), optional=True),
+        "form": member(Anything(), attrgetter("form"), optional=True),
         "customHeaders": member(Anything(), attrgetter("headers")),
         "variables": member(Anything(), attrgetter("inputs")),
         "createdAt": member(Moment(), attrgetter("created_at")),

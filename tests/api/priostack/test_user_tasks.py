@@ -191,3 +191,23 @@ def test_a_timer_takes_the_task_away(client: Client, stage: Stage) -> None:
 
     assert ("COMPLETED", 409) == (state(client, key), post(client, found, "complete").status)
     assert 409 == post(client, found, "unclaim").status
+
+
+def test_a_task_shows_when_how_urgent_and_by_which_form(client: Client) -> None:
+    start(
+        client,
+        model(
+            '<zeebe:userTask/><zeebe:assignmentDefinition candidateUsers="ann,bob"/>'
+            '<zeebe:taskSchedule dueDate="2030-01-31T12:00:00Z"/>'
+            '<zeebe:priorityDefinition priority="=amount"/>'
+            '<zeebe:formDefinition formKey="approve.html"/>'
+        ),
+        {"amount": 7},
+    )
+
+    (found,) = tasks(client)
+
+    assert ["ann", "bob"] == found["candidateUsers"]
+    assert found["dueDate"].startswith("2030-01-31T12:00:00")
+    assert (7, {"formKey": "approve.html"}) == (found["priority"], found["form"])
+    assert "followUpDate" not in found
