@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import assert_never
 
 from chalicelib import json_text
-from chalicelib.delivery import bodies, children, horizon
+from chalicelib.delivery import bodies, children, horizon, meetings
 from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
 from chalicelib.engine.commands import (
     BroadcastSignal,
@@ -21,10 +21,12 @@ from chalicelib.engine.commands import (
     HearEnd,
     HearEscalation,
     HearIteration,
+    OfferMessage,
     Owed,
     PublishMessage,
     Retire,
     SeekMessage,
+    SeekStart,
     StartChild,
 )
 from chalicelib.engine.effects import Send
@@ -132,15 +134,8 @@ def _written(command: Owed) -> JsonObject:
             return {"do": "continue"}
         case Retire():
             return {"do": "retire"}
-        case PublishMessage(id_, name, key, profile, variables):
-            told: JsonObject = {"do": "publish", "id": id_, "name": name, "key": key}
-            return {**told, "profile": profile.value, "variables": variables}
-        case SeekMessage(subscription, name, key, process_id):
-            told = {"do": "seek", "subscription": subscription, "name": name, "key": key}
-            return {**told, "process": process_id}
-        case BroadcastSignal(id_, name, at, variables, shard, after, until):
-            told = {"do": "broadcast", "id": id_, "name": name, "variables": variables}
-            return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
+        case PublishMessage() | OfferMessage() | SeekMessage() | SeekStart() | BroadcastSignal():
+            return meetings.written(command)
         case StartChild() | CancelChild() | HearEnd() | HearEscalation() | HearIteration():
             return children.written(command)
         case _ as never:
@@ -153,31 +148,8 @@ def _read(body: JsonObject) -> Owed:
             return Continue()
         case "retire":
             return Retire()
-        case "publish":
-            return PublishMessage(
-                id=bodies.text(body, "id"),
-                name=bodies.text(body, "name"),
-                correlation_key=None if body.get("key") is None else bodies.text(body, "key"),
-                profile=bodies.profile(body),
-                variables=bodies.members(body, "variables"),
-            )
-        case "seek":
-            return SeekMessage(
-                subscription_key=bodies.integer(body, "subscription"),
-                name=bodies.text(body, "name"),
-                correlation_key=bodies.text(body, "key"),
-                bpmn_process_id=bodies.text(body, "process"),
-            )
-        case "broadcast":
-            return BroadcastSignal(
-                id=bodies.text(body, "id"),
-                name=bodies.text(body, "name"),
-                at=bodies.moment(body, "at"),
-                variables=bodies.members(body, "variables"),
-                shard=None if body.get("shard") is None else bodies.integer(body, "shard"),
-                after=bodies.integer(body, "after"),
-                until=bodies.integer(body, "until"),
-            )
+        case other if other in meetings.WORDS:
+            return meetings.read(other, body)
         case other if other in children.WORDS:
             return children.read(other, body)
         case other:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
-from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, Waited
+from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, StartLock, Waited
 from chalicelib.json_text import JsonObject
 
 
@@ -29,6 +29,7 @@ class CreateInstance:
     starting_elements: tuple[str, ...] = ()
     caught_at: str | None = None
     message: str | None = None
+    start_lock: StartLock | None = None
     holders: Mapping[Waited, int] = field(default_factory=dict)
     decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
     parent: Parent | None = None
@@ -116,6 +117,20 @@ class PublishMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferMessage:
+    """A message is put to wait, or about to be: it is to look who waits for it already.
+
+    Shapes: `id` is the publication's; it is not put any more long after `published_at`.
+    """
+
+    id: str
+    name: str
+    correlation_key: str
+    profile: Profile
+    published_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SeekMessage:
     """A subscription is there: it is to look whether its message was published before it."""
 
@@ -123,6 +138,16 @@ class SeekMessage:
     name: str
     correlation_key: str
     bpmn_process_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeekStart:
+    """An instance that ran alone for a name and key has ended: is there a message for the next?"""
+
+    name: str
+    correlation_key: str
+    bpmn_process_id: str
+    profile: Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +313,9 @@ Owed = (
     Continue
     | Retire
     | PublishMessage
+    | OfferMessage
     | SeekMessage
+    | SeekStart
     | BroadcastSignal
     | StartChild
     | CancelChild

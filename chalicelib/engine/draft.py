@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from chalicelib.engine.commands import Continue, HearEnd, Retire
+from chalicelib.engine.commands import Continue, HearEnd, Retire, SeekStart
 from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
@@ -35,6 +35,7 @@ from chalicelib.engine.state import (
     Record,
     RecordKey,
     Root,
+    StartLock,
     Subscription,
     Thrown,
     Timer,
@@ -62,8 +63,9 @@ R = TypeVar(
     Thrown,
 )
 
-# What a turn writes beside records: the root, two items of history, a start mark, an alias block.
-BASE_ACTIONS = 5
+# What a turn writes beside records: the root, two items of history, a start mark, a start lock,
+# an alias block.
+BASE_ACTIONS = 6
 JOB_ACTIONS = 2  # a job and its payload
 SUBSCRIPTION_ACTIONS = 2  # a subscription, and itself under what it waits for
 WRITES: Mapping[type[Record], int] = {Job: JOB_ACTIONS, Subscription: SUBSCRIPTION_ACTIONS}
@@ -314,6 +316,8 @@ class Draft:
         if self.ended_at is self.now and self.parent is not None:
             above = self.parent.instance_key
             self.emit(Send(above, HearEnd(self.key), self.version))
+        if self.ended_at is self.now and self.root.start_lock is not None:
+            self._seek_next(self.root.start_lock)
         if self.ended_at is self.now and self.root.time_to_live is not None:
             self.emit(Send(self.key, Retire(), self.version))
         after = Instance(self._root(), self.records)
@@ -329,6 +333,13 @@ class Draft:
             done,
             tuple(self.decided),
         )
+
+    def _seek_next(self, lock: StartLock) -> None:
+        """Owe a look for a message that waits until an instance is let go, where one may wait."""
+        if self.rules.buffers_messages:
+            process_id, profile = self.root.bpmn_process_id, self.root.profile
+            command = SeekStart(lock.name, lock.key, process_id, profile)
+            self.emit(Send(self.key, command, self.version))
 
     def _root(self) -> Root:
         root, keys, live = self.root, self.keys, self.live
@@ -347,6 +358,7 @@ class Draft:
             business_key=root.business_key,
             ended_at=self.ended_at,
             time_to_live=root.time_to_live,
+            start_lock=root.start_lock,
             tokens=self.counts[root.key],
             element_count=self.element_count,
             incident_count=self.incident_count,

@@ -31,5 +31,6 @@ class Guard(StrEnum):
     START_MARK = "start mark"  # of a request done once: absent or expired
     REQUEST = "request"  # the jobs an activation is to claim: version as read
     NAME = "name"  # a subscription under what it waits for: nobody's, or whose it was as read
+    START_LOCK = "start lock"  # what a message's instance runs for alone: nobody does
     START_TIMER = "start timer"  # the latest pointer: definition and number of firings as read
     CLIENT_CAP = "client cap"  # the jobs a client holds: version as read

@@ -30,6 +30,7 @@ def new_root(process: Process, command: CreateInstance, now: datetime, keys: Key
         created_at=now,
         business_key=command.business_key,
         time_to_live=command.time_to_live,
+        start_lock=command.start_lock,
         tokens=1,
         blocks=(keys.block,),
         parent=command.parent,

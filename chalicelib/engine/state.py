@@ -62,6 +62,17 @@ class Stage(StrEnum):
     LEAVING = "leaving"  # no outgoing flow could be chosen
 
 
+class StartLock(NamedTuple):
+    """What an instance that a message started runs for alone, until it ends.
+
+    Shapes: `place` names it for the store; `name` and `key` are the message's.
+    """
+
+    place: str
+    name: str
+    key: str
+
+
 @dataclass(frozen=True, slots=True)
 class Root:
     """The instance itself. `version` rises with every turn and is what turns race for."""
@@ -89,6 +100,7 @@ class Root:
     completed: Mapping[Completed, int] = field(default_factory=dict)  # how often
     purges: tuple[Purge, ...] = ()  # before anything else
     parent: Parent | None = None
+    start_lock: StartLock | None = None
     turn_id: str = ""  # of the turn that wrote this version
 
     def inside(self, key: int) -> Iterator[ElementInstance]:

@@ -26,7 +26,7 @@ from chalicelib.operations.correlation import start_command, started_by
 from chalicelib.operations.repeats import done_before
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Message, Ports
-from chalicelib.store import marks, subscriptions, table
+from chalicelib.store import marks, names, subscriptions
 from chalicelib.store.marks import Once
 from chalicelib.store.subscriptions import Waiting
 
@@ -50,7 +50,7 @@ def broadcast(ports: Ports, command: BroadcastSignal) -> list[Turn]:
     turns = _start(ports, command)
     pages = [
         subscriptions.signalled(ports.table, command.name, shard, 0, PAGE_MAX)
-        for shard in range(table.SIGNAL_SHARDS)
+        for shard in range(names.SIGNAL_SHARDS)
     ]
     found = [entry for page in pages for entry in page]
     if len(found) <= PAGE_MAX and not any(len(page) == PAGE_MAX for page in pages):

@@ -13,15 +13,32 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 
-from chalicelib.delivery import commands
+from chalicelib.bpmn.model import EventType
+from chalicelib.delivery import commands, horizon
+from chalicelib.delivery.commands import INSURANCE_S, QueuedCommand
 from chalicelib.delivery.horizon import DEADLINE
-from chalicelib.engine.commands import Correlate, PublishMessage, SeekMessage
+from chalicelib.delivery.promise import PROMISES_MAX, is_fresh
+from chalicelib.engine.commands import (
+    Correlate,
+    OfferMessage,
+    PublishMessage,
+    SeekMessage,
+    SeekStart,
+)
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.operations.attempts import attempts
-from chalicelib.operations.correlation import Message, once_for, publish
+from chalicelib.operations.correlation import (
+    Message,
+    once_for,
+    publish,
+    start_command,
+    start_lock,
+    started_by,
+)
 from chalicelib.operations.repeats import done_before
-from chalicelib.operations.turns import take_turns
+from chalicelib.operations.turns import take_start, take_turns
+from chalicelib.ports import Message as QueueMessage
 from chalicelib.ports import Ports
 from chalicelib.store import marks, publications
 from chalicelib.store.marks import KEPT, Once
@@ -49,6 +66,14 @@ def let_wait(
     named = [Once(route, message_id, "", time_to_live)] if message_id else []
     wanted = [*named, *([] if once is None else [once])]
     puts = [marks.write(each, 0, now=now) for each in wanted]
+    offer = OfferMessage(publication.id, name, key, message.profile, now)
+    for _ in range(PROMISES_MAX):
+        promised_at = ports.clock.now()
+        _promise(ports, offer, INSURANCE_S)
+        if is_fresh(ports, promised_at):
+            break
+    else:
+        raise Conflict(f"message {name!r} stalled again and again before it was published")
     if not publications.put(ports.table, publication, puts, ports.chance.id()):
         if done_before(ports, once) is not None:
             return []
@@ -58,6 +83,37 @@ def let_wait(
             "one has that waits",
         )
     return publish(ports, message, _met(publication))
+
+
+def look(ports: Ports, command: OfferMessage | SeekMessage | SeekStart) -> list[Turn]:
+    """Look for who waits for a message, or for a message on behalf of a subscription or start."""
+    match command:
+        case OfferMessage():
+            return offer_again(ports, command)
+        case SeekMessage():
+            return seek(ports, command)
+        case SeekStart():
+            return seek_start(ports, command)
+
+
+def offer_again(ports: Ports, command: OfferMessage) -> list[Turn]:
+    """Look who waits for a message, in case its publisher died before it did.
+
+    One that is not there may be about to be put.
+    """
+    name, key, at = command.name, command.correlation_key, command.published_at
+    found = publications.read(ports.table, name, key, at, command.id)
+    now = ports.clock.now()
+    if found is None and not horizon.is_over(at, now):
+        _promise(ports, command, INSURANCE_S)
+    if found is None or found.expires_at <= now:
+        return []
+    return publish(ports, Message(name, key, found.variables, command.profile), _met(found))
+
+
+def _promise(ports: Ports, command: OfferMessage, delay_s: int) -> None:
+    text = commands.to_text(QueuedCommand(0, command, ports.clock.now()))
+    ports.queues.send(commands.QUEUE, [QueueMessage(text, delay_s)])
 
 
 def seek(ports: Ports, command: SeekMessage) -> list[Turn]:
@@ -83,7 +139,28 @@ def seek(ports: Ports, command: SeekMessage) -> list[Turn]:
     raise Conflict(f"subscription {command.subscription_key} found each message met by others")
 
 
-def _first(ports: Ports, command: SeekMessage) -> Publication | None:
+def seek_start(ports: Ports, command: SeekStart) -> list[Turn]:
+    """Let the oldest message that waits start the next instance, as one that ran alone has ended.
+
+    Raises: TooLarge; Conflict.
+    """
+    name, key, process_id = command.name, command.correlation_key, command.bpmn_process_id
+    for definition, element_id in started_by(ports, EventType.MESSAGE, name):
+        if (definition.profile, definition.bpmn_process_id) != (command.profile, process_id):
+            continue
+        found = _first(ports, command)
+        if found is None:
+            return []
+        message = Message(name, key, found.variables, command.profile)
+        start = start_command(ports, definition, element_id, message.variables)
+        lock = start_lock(definition, element_id, message)
+        named = replace(start, message=name, start_lock=lock)
+        turn = take_start(ports, definition, named, once_for(_met(found), process_id))
+        return [] if turn is None else [turn]
+    return []
+
+
+def _first(ports: Ports, command: SeekMessage | SeekStart) -> Publication | None:
     """Return the oldest message that waits and that the process id has not had."""
     now = ports.clock.now()
     name, key, process_id = command.name, command.correlation_key, command.bpmn_process_id

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from chalicelib.bpmn.model import EventType
+from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.engine.commands import Correlate, CreateInstance, PublishMessage
 from chalicelib.engine.facts import MessageNotCorrelated
 from chalicelib.engine.profiles import RULES
+from chalicelib.engine.state import StartLock
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -28,7 +29,7 @@ from chalicelib.operations.retention import time_to_live
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, marks, subscriptions
+from chalicelib.store import definitions, marks, names, subscriptions
 from chalicelib.store.definitions import Definition
 from chalicelib.store.marks import Once
 
@@ -131,6 +132,25 @@ def start_command(
     )
 
 
+def start_lock(definition: Definition, element_id: str, message: Message) -> StartLock | None:
+    """Return what an instance that a message starts is to run for alone, None if for nothing.
+
+    In ZenBPM's profile that is a receive task that instantiates; elsewhere, of a process id, the
+    correlation key.
+    """
+    profile, process_id = definition.profile, definition.bpmn_process_id
+    key = message.correlation_key or ""
+    if RULES[profile].keys_are_unique:
+        if definition.process.elements[element_id].kind is not Kind.RECEIVE_TASK:
+            return None
+        words = ("receive", profile.value, process_id, element_id)
+    elif not key:
+        return None
+    else:
+        words = ("key", profile.value, process_id, key)
+    return StartLock(names.start_lock_place(*words), message.name, key)
+
+
 def _meetings(ports: Ports, message: Message) -> Iterator[Meeting]:
     """Yield whom a message may meet, in the order of who comes first."""
     name, key = message.name, message.correlation_key
@@ -147,8 +167,11 @@ def _meet(ports: Ports, message: Message, meeting: Meeting, once: Once | None) -
     Returns no turn if the same request did it meanwhile.
     """
     if meeting.definition is not None:
+        if done_before(ports, once) is not None:
+            return []
         start = start_command(ports, meeting.definition, meeting.element_id, message.variables)
-        named = replace(start, message=message.name)
+        lock = start_lock(meeting.definition, meeting.element_id, message)
+        named = replace(start, message=message.name, start_lock=lock)
         turn = take_start(ports, meeting.definition, named, once)
         return [] if turn is None else [turn]
     command = Correlate(meeting.subscription, message.name, message.variables)

@@ -18,9 +18,11 @@ from chalicelib.engine.commands import (
     HearEnd,
     HearEscalation,
     HearIteration,
+    OfferMessage,
     PublishMessage,
     Retire,
     SeekMessage,
+    SeekStart,
     StartChild,
 )
 from chalicelib.engine.effects import Send
@@ -70,8 +72,8 @@ def do(ports: Ports, send: Send, until: datetime) -> list[Turn]:
             return [take_turns(ports, send.instance_key, command, until)]
         case PublishMessage():
             return correlation.publish_thrown(ports, command)
-        case SeekMessage():
-            return buffering.seek(ports, command)
+        case OfferMessage() | SeekMessage() | SeekStart():
+            return buffering.look(ports, command)
         case BroadcastSignal():
             return broadcasts.broadcast(ports, command)
         case Retire():

@@ -34,7 +34,7 @@ from chalicelib.operations import decisions
 from chalicelib.operations.attempts import attempts, tell
 from chalicelib.operations.repeats import done_before
 from chalicelib.ports import Ports, Put
-from chalicelib.store import definitions, instances, marks
+from chalicelib.store import definitions, instances, marks, subscriptions
 from chalicelib.store.definitions import Definition
 from chalicelib.store.marks import Once
 
@@ -44,12 +44,16 @@ TURNS_MAX = 1_000  # of one request: agendas it runs before its own command is d
 def take_start(
     ports: Ports, definition: Definition, command: CreateInstance, once: Once | None
 ) -> Turn | None:
-    """Start an instance, and mark that it was; None if another request did both meanwhile.
+    """Start an instance, and mark that it was; None if another request did both meanwhile, or one
+    runs that is to run alone.
 
     Raises: Rejected, also TooLarge; Conflict.
     """
+    lock = command.start_lock
     for attempt in attempts(ports):
         if attempt and done_before(ports, once) is not None:
+            return None
+        if lock is not None and subscriptions.is_locked(ports.table, lock):
             return None
         turn = decisions.decide_start(ports, definition.process, command)
         _promise(ports, turn)

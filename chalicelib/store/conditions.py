@@ -189,6 +189,7 @@ GUARDS: dict[Guard, Rule] = {
     Guard.RING_AGAIN: (_ACTIVE, _RING),
     Guard.START_MARK: (Clause("absent or expired", _expired),),
     Guard.REQUEST: (_VERSION,),
+    Guard.START_LOCK: (_ABSENT,),
     Guard.NAME: (Clause("held as read", _held_as_read),),
     Guard.START_TIMER: (
         Clause("definition as read", _definition_as_read),

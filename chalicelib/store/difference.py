@@ -71,6 +71,8 @@ def _plan(turn: Turn) -> Iterator[Planned]:
         if key not in after:
             yield from _record_writes(turn, key, record, None)
     yield from subscriptions.entries(turn)
+    if (lock := subscriptions.lock_write(turn)) is not None:
+        yield lock
     for block in turn.blocks:
         alias: Item = {"alias_of": turn.after.key}
         place = table.root_key(first_key(block))

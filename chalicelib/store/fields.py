@@ -68,6 +68,11 @@ def words(name: str, kind: type[Enum]) -> Fields:
     return (Field(name, lambda member: member.value, kind),)
 
 
+def texts(name: str, kind: Callable[..., Any]) -> Fields:
+    """A named tuple of texts, as a list."""
+    return (Field(name, list, lambda found: kind(*found)),)
+
+
 def backoffs(name: str) -> Fields:
     """A retry policy, as milliseconds."""
     return (

@@ -30,6 +30,7 @@ from chalicelib.engine.state import (
     RecordKey,
     Root,
     Stage,
+    StartLock,
     Subscription,
     Thrown,
     Timer,
@@ -50,6 +51,7 @@ ROOT_FIELDS: Fields = (
     *fields.words("state", InstanceState),
     *fields.times("created_at", "ended_at"),
     *fields.spans("time_to_live"),
+    *fields.texts("start_lock", StartLock),
 )
 JOB_FIELDS: Fields = (
     *fields.plain("element_id", "element_key", "scope", "kind", "type", "element_type"),

@@ -15,7 +15,7 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import LIVE, Item, Put, Query, Table, Written
-from chalicelib.store import reading, table
+from chalicelib.store import names, reading, table
 from chalicelib.store.moments import from_ms, to_ms
 
 
@@ -34,7 +34,7 @@ class Publication:
 def put(store: Table, publication: Publication, marks: Sequence[Put], token: str) -> bool:
     """Let a message wait, and mark that it was published; False if one of the marks is there."""
     expires_ms = to_ms(publication.expires_at)
-    place = table.publication_key(
+    place = names.publication_key(
         publication.name,
         publication.correlation_key,
         to_ms(publication.published_at),
@@ -48,9 +48,19 @@ def put(store: Table, publication: Publication, marks: Sequence[Put], token: str
     return isinstance(store.transact([Put(place, item), *marks], token), Written)
 
 
+def read(store: Table, name: str, key: str, published_at: datetime, id_: str) -> Publication | None:
+    """Return a message that waits, however late it is; None if there is none."""
+    item = store.get(names.publication_key(name, key, to_ms(published_at), id_))
+    if item is None:
+        return None
+    values: Any = json_text.loads(str(item["variables"]))
+    until = from_ms(int(str(item["until"])))
+    return Publication(id_, name, key, values, published_at, until)
+
+
 def waiting(store: Table, name: str, key: str, now: datetime) -> Iterator[Publication]:
     """Yield messages of a name and key that have not expired, the oldest first, consistently."""
-    pk, first = table.message_pk(name, key), table.BUFFERED
+    pk, first = names.message_pk(name, key), names.BUFFERED
     for item in reading.every(store, Query(LIVE, pk, first=first, last=table.after(first))):
         published_ms, _, id_ = str(item["sk"]).removeprefix(first).partition("#")
         until = from_ms(int(str(item["until"])))

@@ -19,11 +19,11 @@ from typing import NamedTuple
 from chalicelib.bpmn.model import EventType
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import block_of
-from chalicelib.engine.state import Instance, Record, RecordKey, Subscription, Waited
+from chalicelib.engine.state import Instance, Record, RecordKey, StartLock, Subscription, Waited
 from chalicelib.engine.turn import Turn
-from chalicelib.ports import LIVE, Delete, Item, ItemKey, Put, Query, Table, Write
+from chalicelib.ports import LIVE, Check, Delete, Item, ItemKey, Put, Query, Table, Write
 from chalicelib.profile import Profile
-from chalicelib.store import reading, table
+from chalicelib.store import names, reading, table
 from chalicelib.store.conditions import Asked, condition
 from chalicelib.store.moments import from_ms, to_ms
 
@@ -67,9 +67,28 @@ def entries(turn: Turn) -> Iterator[tuple[Write, Item]]:
         yield Delete(place), {}
 
 
+def lock_write(turn: Turn) -> tuple[Write, Item] | None:
+    """Return the write of a turn that takes or gives back what its instance runs for alone."""
+    root, is_new = turn.after.root, turn.before is None
+    has_ended = root.ended_at is not None
+    if root.start_lock is None or (not is_new and not has_ended):
+        return None
+    place = names.start_lock_key(root.start_lock.place)
+    free = condition(Guard.START_LOCK, None)
+    if is_new and has_ended:
+        return Check(place, free), {}
+    item: Item = {"holder": root.key}
+    return (Put(place, item, free), item) if is_new else (Delete(place), {})
+
+
+def is_locked(store: Table, lock: StartLock) -> bool:
+    """Say whether an instance runs that has a start lock."""
+    return store.get(names.start_lock_key(lock.place)) is not None
+
+
 def holders(store: Table, waited: Iterable[Waited]) -> dict[Waited, int]:
     """Return who waits alone for messages: the subscription's key, 0 for nobody."""
-    places = {ItemKey(LIVE, table.message_pk(*each), table.ALONE): each for each in waited}
+    places = {ItemKey(LIVE, names.message_pk(*each), names.ALONE): each for each in waited}
     found = store.get_many(list(places))
     return {
         each: int(str(found[place]["subscription"])) if place in found else 0
@@ -79,15 +98,15 @@ def holders(store: Table, waited: Iterable[Waited]) -> dict[Waited, int]:
 
 def waiting(store: Table, name: str, key: str) -> Iterator[Entry]:
     """Yield who waits for a message: who waits alone first, then the oldest; consistently."""
-    first, last = table.ALONE, table.after(table.WAITING)
-    query = Query(LIVE, table.message_pk(name, key), first=first, last=last)
+    first, last = names.ALONE, table.after(names.WAITING)
+    query = Query(LIVE, names.message_pk(name, key), first=first, last=last)
     yield from map(_entry, reading.every(store, query))
 
 
 def signalled(store: Table, name: str, shard: int, after: int, limit: int) -> list[Waiting]:
     """Return who waits for a signal in one shard, behind a subscription's key, consistently."""
-    first, last = table.waiting_sk(after + 1), table.after(table.WAITING)
-    query = Query(LIVE, table.signal_pk(name, shard), first=first, last=last, limit=limit)
+    first, last = names.waiting_sk(after + 1), table.after(names.WAITING)
+    query = Query(LIVE, names.signal_pk(name, shard), first=first, last=last, limit=limit)
     return [
         Waiting(int(str(item["subscription"])), shard, from_ms(int(str(item["created_at"]))))
         for item in islice(reading.every(store, query), limit)
@@ -96,7 +115,7 @@ def signalled(store: Table, name: str, shard: int, after: int, limit: int) -> li
 
 def starters(store: Table, kind: EventType, name: str) -> list[Starter]:
     """Return the processes that a message or signal may start."""
-    query = Query(LIVE, table.starters_pk(kind.value, name))
+    query = Query(LIVE, names.starters_pk(kind.value, name))
     return [
         Starter(Profile(str(item["profile"])), str(item["bpmn_process_id"]))
         for item in reading.every(store, query)
@@ -106,7 +125,7 @@ def starters(store: Table, kind: EventType, name: str) -> list[Starter]:
 def put_starter(store: Table, kind: EventType, name: str, starter: Starter) -> None:
     """Note that a process may be started by a name; it stays noted, whatever comes later."""
     profile, process_id = starter
-    place = ItemKey(LIVE, table.starters_pk(kind.value, name), f"{profile.value}#{process_id}")
+    place = ItemKey(LIVE, names.starters_pk(kind.value, name), f"{profile.value}#{process_id}")
     store.write(Put(place, {"profile": profile.value, "bpmn_process_id": process_id}))
 
 
@@ -129,10 +148,10 @@ def _changed(one: Instance | None, other: Instance | None) -> Iterator[tuple[Ite
 
 def _place(record: Subscription) -> ItemKey:
     if record.kind is EventType.SIGNAL:
-        shard = block_of(record.instance_key) % table.SIGNAL_SHARDS
-        return ItemKey(LIVE, table.signal_pk(record.name, shard), table.waiting_sk(record.key))
-    sk = table.ALONE if record.is_unique else table.waiting_sk(record.key)
-    return ItemKey(LIVE, table.message_pk(record.name, record.correlation_key or ""), sk)
+        shard = block_of(record.instance_key) % names.SIGNAL_SHARDS
+        return ItemKey(LIVE, names.signal_pk(record.name, shard), names.waiting_sk(record.key))
+    sk = names.ALONE if record.is_unique else names.waiting_sk(record.key)
+    return ItemKey(LIVE, names.message_pk(record.name, record.correlation_key or ""), sk)
 
 
 def _entry(item: Item) -> Entry:

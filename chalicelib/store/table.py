@@ -28,6 +28,7 @@ Beside them:
     N#<message> / W#<subscription>    another that waits for it; the oldest first
     N#<message> / B#<published>#<id>  a message that waits for who subscribes to it later
     G#<signal>#<shard> / W#<subscription>  one that waits for a signal
+    K#<start lock> / K                the instance that a message started and that runs alone
     B#<message or signal> / <profile>#<process id>  a process whose latest version it may start
     COUNTER / blocks                  how many key blocks were taken
     S#<request> / S                   start mark: a request that is done once, and what it made
@@ -280,39 +281,6 @@ def tag_key(profile: str, process_id: str, tag: str) -> ItemKey:
     return ItemKey(LIVE, f"L#{profile}#{process_id}", f"T#{tag}")
 
 
-# --- what is waited for by name ----------------------------------------------------------------
-
-ALONE = "U"
-BUFFERED = "B#"
-WAITING = "W#"
-SIGNAL_SHARDS = 16  # contracts/bpmn.md: a broadcast reaches 10,000 instances
-
-
-def message_pk(name: str, key: str) -> str:
-    """Return the partition of all who wait for a message of a name and key."""
-    return f"N#{_name_of(name, key)}"
-
-
-def publication_key(name: str, key: str, published_ms: int, id_: str) -> ItemKey:
-    """Return where a message waits for who subscribes to it later, the oldest first."""
-    return ItemKey(LIVE, message_pk(name, key), f"{BUFFERED}{published_ms:013}#{id_}")
-
-
-def signal_pk(name: str, shard: int) -> str:
-    """Return one of the partitions of all who wait for a signal."""
-    return f"G#{_name_of(name)}#{shard:02}"
-
-
-def starters_pk(kind: str, name: str) -> str:
-    """Return the partition of the processes that a message or signal may start."""
-    return f"B#{_name_of(kind, name)}"
-
-
-def waiting_sk(subscription: int) -> str:
-    """Return the sort key of a subscription that need not wait alone."""
-    return f"{WAITING}{subscription:016}"
-
-
 # --- scheduled jobs ----------------------------------------------------------------------------
 
 SCHEDULED_JOBS = "SCHEDULED_JOBS"
@@ -378,19 +346,19 @@ NAME_LENGTH = 32  # hexadecimal digits that stand for names which callers choose
 
 def mark_key(route: str, key: str) -> ItemKey:
     """Return where the start mark is of a request to a route under an idempotency key."""
-    return ItemKey(LIVE, f"S#{_name_of(route, key)}", "S")
+    return ItemKey(LIVE, f"S#{name_of(route, key)}", "S")
 
 
 def request_key(client_id: str, job_type: str, request_id: str) -> ItemKey:
     """Return where the jobs are listed that an activation of a client is to claim."""
-    return ItemKey(LIVE, f"Q#{_name_of(client_id, job_type, request_id)}", "Q")
+    return ItemKey(LIVE, f"Q#{name_of(client_id, job_type, request_id)}", "Q")
 
 
 def cap_key(client_id: str, job_type: str) -> ItemKey:
     """Return where the jobs are listed that a client holds of a type."""
-    return ItemKey(LIVE, f"C#{_name_of(client_id, job_type)}", "C")
+    return ItemKey(LIVE, f"C#{name_of(client_id, job_type)}", "C")
 
 
-def _name_of(*words: str) -> str:
+def name_of(*words: str) -> str:
     """Return a short name for words of any length and characters."""
     return sha256(json_text.dumps(list(words)).encode()).hexdigest()[:NAME_LENGTH]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.store import table
+from chalicelib.store import names
 from tests.api.client import Answer, Client
 from tests.api.driver import create, deploy, instance
 from tests.engine.models import (
@@ -200,7 +200,7 @@ def test_subscriptions_are_listed_with_their_states(client: Client) -> None:
 
 
 def test_names_and_keys_are_kept_apart(client: Client) -> None:
-    assert table.message_pk("a", "bc") != table.message_pk("ab", "c")
+    assert names.message_pk("a", "bc") != names.message_pk("ab", "c")
     create(client, CATCH, {"order": ""})
 
     assert (404, 201) == (publish(client, "paid").status, publish(client, "paid", "").status)

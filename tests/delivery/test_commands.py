@@ -14,10 +14,12 @@ from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
 from chalicelib.engine.commands import (
     BroadcastSignal,
     Continue,
+    OfferMessage,
     Owed,
     PublishMessage,
     Retire,
     SeekMessage,
+    SeekStart,
 )
 from chalicelib.errors import Rejected, TooLarge
 from chalicelib.profile import Profile
@@ -76,6 +78,8 @@ def test_an_early_command_is_kept_for_the_horizon_and_no_longer() -> None:
         PublishMessage("7", "paid", "o-1", Profile.PRIOSTACK, {"a": Decimal("1.50")}),
         PublishMessage("7", "paid", None, Profile.ZENBPM),
         SeekMessage(7, "paid", "o-1", "order"),
+        OfferMessage("7", "paid", "o-1", Profile.PRIOSTACK, BEGIN),
+        SeekStart("paid", "o-1", "order", Profile.PRIOSTACK),
         BroadcastSignal("7", "alarm", BEGIN, {"a": [None, True]}),
         BroadcastSignal("7", "alarm", BEGIN, {}, shard=0, after=8, until=9),
     ],

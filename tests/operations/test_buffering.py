@@ -7,12 +7,14 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.delivery import commands
-from chalicelib.engine.state import InstanceState
+from chalicelib.engine.state import Instance, InstanceState
 from chalicelib.errors import Reason, Rejected, TooLarge
-from chalicelib.operations import instances, messages, owed
+from chalicelib.operations import buffering, instances, messages, owed
 from chalicelib.operations.messages import Message
 from chalicelib.profile import Profile
+from chalicelib.store import lists, publications
 from chalicelib.store.definitions import Definition
+from chalicelib.store.lists import Cut, WantedInstances
 from chalicelib.store.marks import Once
 from tests.engine.models import (
     boundary_message,
@@ -179,9 +181,67 @@ def test_without_a_key_a_message_only_starts() -> None:
     assert (1, ACTIVE) == (len(stage.activate("a", max_jobs=5)), stage.state(key))
 
 
+STARTED = process(
+    *(message_event("startEvent", "m", "paid"), service("a"), end()),
+    flows="m > a > end",
+    messages={"paid": None},
+)
+
+
+def test_a_key_starts_one_instance_at_a_time_and_the_others_wait() -> None:
+    stage = Stage()
+    deployed(stage, STARTED)
+    for number in "123":
+        publish(stage, number=number)
+        stage.clock.move(0.01)
+    publish(stage, "o-2")
+
+    first, other = stage.activate("a", max_jobs=9)
+    assert ("1", "o-2") == (stage.variables(first.instance_key)["number"], "o-2")
+    stage.complete(first)
+    stage.complete(other)
+    (second,) = stage.activate("a", max_jobs=9)
+    assert "2" == stage.variables(second.instance_key)["number"]
+    instances.cancel_process_instance(stage.ports, second.instance_key)
+    (third,) = stage.activate("a", max_jobs=9)
+    assert "3" == stage.variables(third.instance_key)["number"]
+    stage.complete(third)
+    assert [] == stage.activate("a", max_jobs=9)
+
+
+def test_a_message_that_waited_too_long_to_start_an_instance_is_over() -> None:
+    stage = Stage()
+    deployed(stage, STARTED)
+    publish(stage)
+    publish(stage, lives=timedelta(seconds=10))
+    stage.clock.move(10)
+    stage.work("a")
+    stage.wait(6)
+
+    assert [] == stage.activate("a")
+
+
+def test_instances_that_end_as_they_start_start_one_after_the_other() -> None:
+    stage = Stage()
+    xml = process(
+        message_event("startEvent", "m", "paid"), end(), flows="m > end", messages={"paid": None}
+    )
+    definition = deployed(stage, xml)
+    for _ in range(3):
+        publish(stage)
+
+    assert [DONE] * 3 == [each.root.state for each in stage_instances(stage, definition)]
+
+
+def stage_instances(stage: Stage, definition: Definition) -> list[Instance]:
+    wanted = WantedInstances(definition_keys=frozenset({definition.key}))
+    return list(lists.list_instances(stage.table, wanted, Cut(0, 10)).items)
+
+
 def test_zenbpms_profile_buffers_nothing() -> None:
     stage = Stage()
     publish(stage)
+    stage.wait(6)
     key = stage.create(stage.deploy(CATCH), order="o-1")
     stage.wait(6)
 
@@ -192,3 +252,28 @@ def test_zenbpms_profile_buffers_nothing() -> None:
 def test_a_message_that_is_too_large_is_refused() -> None:
     with pytest.raises(TooLarge, match="expected at most 200000 bytes"):
         publish(Stage(), a="x" * 200_000)
+
+
+def test_a_message_whose_publisher_died_before_it_looked_is_offered_by_its_command() -> None:
+    stage = Stage()
+    key = stage.create(deployed(stage), order="o-1")
+    with replaced(buffering, publish=lambda *_: []):
+        publish(stage)
+    assert ACTIVE == stage.state(key)
+
+    stage.wait(6)
+
+    assert DONE == stage.state(key)
+
+
+def test_the_offer_of_a_message_that_was_never_put_goes_in_the_end() -> None:
+    stage = Stage()
+    with (
+        replaced(publications, put=lambda *_: False),
+        pytest.raises(Rejected, match="expected a new message id"),
+    ):
+        publish(stage)
+
+    stage.wait(150)
+
+    assert [] == stage.queues.bodies(commands.QUEUE)

@@ -24,6 +24,7 @@ from tests.engine.models import (
     message_catch,
     message_event,
     process,
+    receive,
     service,
     start,
 )
@@ -170,3 +171,35 @@ def test_a_message_does_not_reach_an_instance_that_was_cancelled() -> None:
 
     with pytest.raises(Rejected, match="nobody waits"):
         messages.publish_message(stage.ports, Message("paid", "o-1"))
+
+
+def test_a_receive_task_that_instantiates_has_one_live_instance_in_zenbpms_profile() -> None:
+    stage = Stage()
+    xml = process(
+        *(receive("r", "paid", instantiates=True), service("a"), end()),
+        flows="r > a > end",
+        messages={"paid": None},
+    )
+    stage.deploy(xml)
+    messages.publish_message(stage.ports, Message("paid"))
+    with pytest.raises(Rejected, match="nobody waits"):
+        messages.publish_message(stage.ports, Message("paid"))
+    stage.work("a")
+
+    messages.publish_message(stage.ports, Message("paid"))
+
+    assert 1 == len(stage.activate("a", max_jobs=5))
+
+
+def test_message_start_events_start_as_many_as_come_in_zenbpms_profile() -> None:
+    stage = Stage()
+    xml = process(
+        *(message_event("startEvent", "m", "paid"), service("a"), end()),
+        flows="m > a > end",
+        messages={"paid": None},
+    )
+    stage.deploy(xml)
+    for _ in range(2):
+        messages.publish_message(stage.ports, Message("paid", "o-1"))
+
+    assert 2 == len(stage.activate("a", max_jobs=5))

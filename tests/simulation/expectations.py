@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from itertools import pairwise
 
 from chalicelib.engine.state import Incident, Root
 from chalicelib.engine.turn import Entered, HistoryEvent, Left
@@ -131,6 +132,32 @@ def met_once(stage: Stage) -> Iterator[str]:
     if not len(ledger.published) <= came <= len(ledger.asked_to_publish):
         yield f"{sorted(ledger.asked_to_publish)} were sent, {sorted(ledger.published)} were "
         yield f"acknowledged, {came} came"
+
+
+def beside_once(stage: Stage) -> Iterator[str]:
+    """A signal came to whoever waits beside its task no more often than it was thrown."""
+    thrown, came = 0, []
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        thrown += sum(_enters(event, "tell") for event in events)
+        came.append(sum(_enters(event, "received") for event in events))
+    if max(came, default=0) > thrown or (thrown and not any(came)):
+        yield f"{thrown} signals were thrown, {came} came"
+
+
+def one_by_one(stage: Stage) -> Iterator[str]:
+    """Of the instances that messages of one key start none begins before another has ended."""
+    spans = []
+    for key in sorted(stage.watch.roots):
+        instance = instances.load(stage.inner, key, None)
+        if instance is not None and instance.root.ended_at is not None:
+            spans.append((instance.root.created_at, instance.root.ended_at, key))
+    if len(spans) < len(stage.ledger.published):
+        yield f"{sorted(stage.ledger.published)} were acknowledged, {len(spans)} started"
+    skew = timedelta(milliseconds=SKEW_TOLERATED_MS)
+    for (_, ended, one), (began, _, other) in pairwise(sorted(spans)):
+        if began < ended - skew:
+            yield f"instance {other} began while {one} ran"
 
 
 def thrown_once(stage: Stage) -> Iterator[str]:

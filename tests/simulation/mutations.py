@@ -130,6 +130,7 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.RING_AGAIN: ("rung-at-work",),
     Guard.START_MARK: ("started-once", "failed-once"),
     Guard.REQUEST: ("asked-again",),
+    Guard.START_LOCK: ("started-one-by-one",),
     Guard.NAME: ("two-arm-one-name",),
     Guard.START_TIMER: ("timer-start", "timer-start-replaced"),
     Guard.CLIENT_CAP: ("capped",),

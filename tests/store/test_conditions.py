@@ -73,6 +73,7 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
     ),
     (Guard.REQUEST, None, Asked(), (Absent("pk"),)),
     (Guard.REQUEST, None, Asked(version=2), (Equals("version", 2),)),
+    (Guard.START_LOCK, None, Asked(), (Absent("pk"),)),
     (Guard.NAME, None, Asked(), (Absent("pk"),)),
     (Guard.NAME, None, Asked(holder=7), (Equals("subscription", 7),)),
     (

@@ -10,7 +10,7 @@ from chalicelib.engine.state import Instance, Record, Subscription, Waited, key_
 from chalicelib.engine.turn import Turn
 from chalicelib.ports import Delete, Put, Write
 from chalicelib.profile import Profile
-from chalicelib.store import instances, subscriptions, table
+from chalicelib.store import instances, names, subscriptions
 from chalicelib.store.subscriptions import Entry, Starter
 from tests.fakes.table import MemoryTable
 from tests.store import samples
@@ -94,7 +94,7 @@ def test_signals_are_spread_over_shards_by_instance() -> None:
         (write,) = written((), (waits,))
         return write.key.pk
 
-    assert table.SIGNAL_SHARDS == len({shard(block) for block in range(64)})
+    assert names.SIGNAL_SHARDS == len({shard(block) for block in range(64)})
 
 
 def test_what_a_name_starts_is_noted_once() -> None:
