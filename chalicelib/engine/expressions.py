@@ -20,6 +20,8 @@ Compute = Callable[[Mapping[str, JsonValue], datetime], JsonValue]
 
 # Values that are JSON as they are.
 PLAIN = frozenset((Decimal, str, bool, type(None)))
+REASONS_MAX = 3  # of a null, that a message tells
+REASONS_LENGTH = 300  # characters of them
 NANOS = 1_000_000_000  # of a second
 
 
@@ -52,7 +54,13 @@ def compile_feel(text: str, to_json: Callable[[feel.Value], JsonValue] = feel.to
         value: JsonValue = evaluate(variables, now=now if reads_clock else None)
         return value if type(value) in PLAIN else to_json(value)
 
+    def explain(variables: Mapping[str, JsonValue], now: datetime) -> str:
+        warnings: list[feel.FeelWarning] = []
+        evaluate(variables, now=now, warnings=warnings)
+        return "; ".join(warning.message for warning in warnings[:REASONS_MAX])
+
     compute.names = expression.names  # type: ignore[attr-defined]  # for `blamed`
+    compute.explain = explain  # type: ignore[attr-defined]  # for `because`
     return compute
 
 
@@ -122,7 +130,8 @@ def extract_text(
         return value
     raise Stuck(
         ErrorType.EXTRACT_VALUE_ERROR,
-        f"{where}: expected a text that is not empty, found {show(value)}",
+        f"{where}: expected a text that is not empty, found {show(value)}"
+        f"{because(compute, variables, now)}",
     )
 
 
@@ -132,14 +141,30 @@ def blamed(
     """Return what stops an element; where the profile demands variables, a missing one is named.
 
     Shapes: only a value that its place cannot take is put down to one; whoever asks whether a
-        variable is there may do without it.
+        variable is there may do without it. What FEEL warns of is said, too.
     """
+    reason = because(compute, variables, draft.now)
+    if not stuck.message.endswith(reason):
+        stuck.message += reason
     names: frozenset[str] = getattr(compute, "names", frozenset())
     missing = sorted(names - variables.keys())
     if draft.rules.demands_variables and missing:
         stuck.error_type = ErrorType.VARIABLE_MISSING
         stuck.message = f"{stuck.message}; there is no variable {missing[0]}"
     return stuck
+
+
+def because(compute: Compute, variables: Mapping[str, JsonValue], now: datetime) -> str:
+    """Return why an expression gave no value its place can take, in brackets, if FEEL knows."""
+    explain: Callable[[Mapping[str, JsonValue], datetime], str] | None
+    explain = getattr(compute, "explain", None)
+    told = "" if explain is None else explain(variables, now)
+    return f" ({cut(told)})" if told else ""
+
+
+def cut(reasons: str) -> str:
+    """Return reasons as a message tells them, cut short."""
+    return reasons if len(reasons) <= REASONS_LENGTH else f"{reasons[: REASONS_LENGTH - 3]}..."
 
 
 def show(value: JsonValue) -> str:

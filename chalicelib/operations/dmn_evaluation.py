@@ -11,6 +11,7 @@ from datetime import datetime
 from chalicelib import dmn, feel
 from chalicelib.dmn.model import Decision, DecisionTable
 from chalicelib.engine.decided import Evaluated
+from chalicelib.engine.expressions import REASONS_MAX, cut
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Ports
 from chalicelib.store.dmn_definitions import DmnDefinition
@@ -71,7 +72,10 @@ def _undecided(
     )
     for table in tables:
         parts = {table.id, *(clause.id for clause in table.inputs)}
-        return next((each.message for each in warnings if each.element in parts), None)
+        reason = next((each.message for each in warnings if each.element in parts), None)
+        others = [each for each in warnings if each.element not in parts][:REASONS_MAX]
+        told = "; ".join(f"{each.element}: {each.message}" for each in others)
+        return f"{reason} ({cut(told)})" if reason and told else reason
     return None
 
 

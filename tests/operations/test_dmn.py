@@ -132,6 +132,14 @@ def test_a_decision_that_is_deployed_later_is_found_when_the_incident_is_resolve
     assert "discount" in stage.variables(key)
 
 
+def test_an_incident_says_what_was_null_on_the_way(stage: Stage) -> None:
+    deploy_dmn(stage)
+    key = stage.create(line(rule("decide", "discount")))
+
+    message = incident_of(stage, key).message
+    assert "no rule matches" in message and "points_text: no variable 'amount'" in message
+
+
 def test_a_process_may_begin_with_a_decision(stage: Stage) -> None:
     deploy_dmn(stage)
     key = stage.create(line(rule("decide", "discount"), service("after")), amount=5000)
