@@ -46,7 +46,7 @@ def tell(client: Client, file: Path, wait: Callable[[float], None] | None = None
             continue
         answer = send(client, step, kept)
 
-        found = answer.json if answer.text else None
+        found = body_of(answer)
         wanted = filled(step.get("answer"), kept)
         assert (int(step["status"]), True) == (answer.status, fits(wanted, found)), (
             f"{step['request']}: expected {json_text.dumps(wanted)}, found {answer.text}"
@@ -54,6 +54,13 @@ def tell(client: Client, file: Path, wait: Callable[[float], None] | None = None
         for name, path in step.get("keep", {}).items():
             parts = (int(part) if part.isdecimal() else part for part in path.split("."))
             kept[name] = reduce(lambda value, part: value[part], parts, found)
+
+
+def body_of(answer: Answer) -> Any:
+    """Return what an answer says: JSON, or the text of anything else."""
+    if "json" not in answer.headers.get("Content-Type", ""):
+        return answer.text or None
+    return answer.json
 
 
 def filled(value: Any, kept: dict[str, Any]) -> Any:

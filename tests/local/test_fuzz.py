@@ -12,7 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -31,7 +31,12 @@ CHECKS = (
 )
 TIME_MAX_S = 60  # of one run's fuzzing
 SEED = 1
+POLL_MAX_S = 30  # a long poll takes 20
 SCHEDULER = "/scheduler/v1"
+PRIOSTACK = "/api/v1"
+USER_TASK = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
+  <process id="people" isExecutable="true"><startEvent id="s"/><userTask id="t"/>
+    <sequenceFlow sourceRef="s" targetRef="t"/></process></definitions>"""
 MODEL = (ROOT / "tests" / "diagrams" / "one_task.bpmn").read_bytes()
 
 
@@ -94,7 +99,7 @@ def fuzz(
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
             *("--url", url, "--checks", ",".join(CHECKS), "--seed", str(SEED)),
             *("--continue-on-failure", "--warnings", "off", "--generation-database", "none"),
-            *("--no-color", *arguments),
+            *("--no-color", "--request-timeout", str(POLL_MAX_S), *arguments),
         ],
         cwd=folder,
         env=environment(),
@@ -118,6 +123,50 @@ def test_keys_that_name_something(tmp_path: Path) -> None:
         arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S))
 
         assert "" == fuzz(served, tmp_path, *arguments, config=keys.as_parameters())
+
+
+def polled(served: Served) -> str:
+    """Leave a held job, a user task and an incident behind; return their keys as configuration."""
+    url = f"{served.client.url}{PRIOSTACK}"
+
+    def call(path: str, body: bytes | None = None, media_type: str = "application/json") -> Any:
+        request = urllib.request.Request(f"{url}{path}", body, {"Content-Type": media_type})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    definition = call("/process-definitions", MODEL, "application/xml")
+    call("/process-definitions", USER_TASK, "application/xml")
+    for id_ in ("one_task", "one_task", "people"):
+        call("/process-instances", json.dumps({"bpmnProcessId": id_}).encode())
+    first, second = call("/jobs")["items"]
+    call(f"/jobs/{first['key']}/fail", b"{}")
+    call(f"/jobs/activate?type={second['type']}")
+    (incident,), (task,) = call("/incidents")["items"], call("/user-tasks")["items"]
+    named = {
+        "processDefinitionKey": definition["key"],
+        "processInstanceKey": first["processInstanceKey"],
+        "jobKey": second["key"],
+        "incidentKey": incident["id"],
+        "userTaskKey": task["key"],
+    }
+    lines = (f'"path.{name}" = {key}' for name, key in named.items())
+    return "\n".join(["[parameters]", *lines]) + "\n"
+
+
+def test_the_priostack_api_with_keys_that_name_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        polled(served)
+        arguments = ("--phases", "examples,coverage")
+
+        assert "" == fuzz(served, tmp_path, *arguments, prefix=PRIOSTACK)
+
+
+def test_the_priostack_api_with_keys_that_name_something(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        config = polled(served)
+        arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S))
+
+        assert "" == fuzz(served, tmp_path, *arguments, prefix=PRIOSTACK, config=config)
 
 
 def test_scheduled_jobs_of_every_kind(tmp_path: Path) -> None:
