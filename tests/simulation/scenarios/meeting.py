@@ -60,7 +60,10 @@ def _publish_soon(stage: Stage, name: str, after_ms: int = HURRY_MS) -> Callable
 
 
 def _published_and_completed(stage: Stage) -> None:
-    """A message for the boundary comes at the moment its job is completed."""
+    """A message for the boundary comes at the moment its job is completed.
+
+    Row 34 of the known ways to get it wrong.
+    """
     one_start(stage, _publish_soon(stage, "p-1"), {"invoice": INVOICE})
     _workers(stage)
 
