@@ -13,7 +13,7 @@ from chalice.app import CloudWatchEvent, Rate, SQSEvent
 from chalicelib import logs, wiring
 from chalicelib.api import priostack, scheduler, zenbpm
 from chalicelib.api.gateway import Gateway, serve_the_rest
-from chalicelib.triggers import commands, runs, timers
+from chalicelib.triggers import commands, routing, runs, timers
 from chalicelib.triggers import sweep as sweeper
 
 logs.configure(wiring.operator_settings())  # settings that make no sense stop the start
@@ -51,6 +51,12 @@ def on_commands(event: SQSEvent) -> dict[str, Any]:
 def on_runs(event: SQSEvent) -> dict[str, Any]:
     """Fire scheduled jobs, and make the attempts of their runs."""
     return again(runs.on_runs(wiring.ports(), messages(event), receipts(event)))
+
+
+@app.on_sqs_message(queue="routing", batch_size=1)
+def on_routing(event: SQSEvent) -> dict[str, Any]:
+    """Handle messages in channels, and let groups of aggregators time out."""
+    return again(routing.on_routing(wiring.ports(), messages(event), receipts(event)))
 
 
 @app.schedule(Rate(1, unit=Rate.HOURS))

@@ -7,12 +7,13 @@ Shapes: names hold CloudFormation's own placeholders, `${Stage}` and `${AWS::Reg
 from __future__ import annotations
 
 API, TIMERS, COMMANDS = "APIHandler", "OnTimers", "OnCommands"
-RUNS, SWEEP = "OnRuns", "Sweep"
+RUNS, ROUTING, SWEEP = "OnRuns", "OnRouting", "Sweep"
 FUNCTION_NAMES = {
     API: "headrace-${Stage}-api",
     TIMERS: "headrace-${Stage}-timers",
     COMMANDS: "headrace-${Stage}-commands",
     RUNS: "headrace-${Stage}-runs",
+    ROUTING: "headrace-${Stage}-routing",
     SWEEP: "headrace-${Stage}-sweep",
 }
 API_STAGE = "api"  # of API Gateway; `.chalice/config.json` says the same
@@ -24,6 +25,7 @@ JOB_QUEUES = QUEUE_PREFIX + "j-*"
 TIMERS_QUEUE = QUEUE_PREFIX + "timers"
 COMMANDS_QUEUE = QUEUE_PREFIX + "commands"
 RUNS_QUEUE = QUEUE_PREFIX + "runs"
+ROUTING_QUEUE = QUEUE_PREFIX + "routing"
 DEAD = "-dead"
 SCHEDULE_GROUP = "headrace-${Stage}"
 JOB_SCHEDULES = SCHEDULE_GROUP + "/sj-*"  # those that fire scheduled jobs

@@ -58,6 +58,21 @@ def _turns() -> list[Statement]:
     ]
 
 
+def _routing() -> list[Statement]:
+    """What an endpoint needs: turns of the instances it starts or tells, secrets of its calls."""
+    return [
+        *_turns(),
+        *_tells_routing(),
+        *_consumer(names.ROUTING_QUEUE),
+        *_secrets(),
+    ]
+
+
+def _tells_routing() -> list[Statement]:
+    """What it needs to say that a routed message is to be handled."""
+    return [_allow(_SEND, *_queues(names.ROUTING_QUEUE))]
+
+
 def _scheduled_jobs() -> list[Statement]:
     """What it needs to let a job fire, or fire no more, and to set its runs going."""
     return [
@@ -67,7 +82,12 @@ def _scheduled_jobs() -> list[Statement]:
 
 
 def _api() -> list[Statement]:
-    return [*_turns(), *_scheduled_jobs(), _allow(_CONSUME, *_queues(names.JOB_QUEUES))]
+    return [
+        *_turns(),
+        *_scheduled_jobs(),
+        *_tells_routing(),
+        _allow(_CONSUME, *_queues(names.JOB_QUEUES)),
+    ]
 
 
 def _timers() -> list[Statement]:
@@ -77,7 +97,13 @@ def _timers() -> list[Statement]:
 def _commands() -> list[Statement]:
     scan = _allow(("dynamodb:Scan",), arn("dynamodb", f"table/{names.LIVE_TABLE}"))
     # The sweep is done in parts here.
-    return [*_turns(), *_scheduled_jobs(), *_consumer(names.COMMANDS_QUEUE), scan]
+    return [
+        *_turns(),
+        *_scheduled_jobs(),
+        *_tells_routing(),
+        *_consumer(names.COMMANDS_QUEUE),
+        scan,
+    ]
 
 
 def _runs() -> list[Statement]:
@@ -87,6 +113,13 @@ def _runs() -> list[Statement]:
         *_scheduled_jobs(),
         *_one_time_schedules(),
         *_consumer(names.RUNS_QUEUE),
+        *_secrets(),
+    ]
+
+
+def _secrets() -> list[Statement]:
+    """What a call needs that refers to a secret."""
+    return [
         _allow(("ssm:GetParameter",), arn("ssm", f"parameter/{names.SECRETS}")),
         _allow(
             ("secretsmanager:GetSecretValue",), arn("secretsmanager", f"secret:{names.SECRETS}")
@@ -117,13 +150,14 @@ _STATEMENTS = {
     names.TIMERS: _timers,
     names.COMMANDS: _commands,
     names.RUNS: _runs,
+    names.ROUTING: _routing,
     names.SWEEP: _sweep,
 }
 
 
 def schedule_statements() -> list[Statement]:
     """Return what a schedule may do when it fires: put its message into a queue."""
-    queues = _queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE)
+    queues = _queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE, names.ROUTING_QUEUE)
     return [_allow(("sqs:SendMessage",), *queues)]
 
 

@@ -27,9 +27,10 @@ VISIBILITY_S = 90  # three times that: a message comes back only after its funct
 RUNS_VISIBILITY_S = int(runs.VISIBILITY.total_seconds())
 RETENTION_S = 1_209_600  # 14 days, SQS's longest
 RECEIVES_MAX = 1_000  # SQS's largest: receive counts decide nothing, age does (design section 4)
-BATCH = {names.TIMERS: 10, names.COMMANDS: 10, names.RUNS: 1}  # an attempt may take all the time
+BATCH = {names.TIMERS: 10, names.COMMANDS: 10, names.RUNS: 1, names.ROUTING: 1}
+# An attempt may take all the time of its function, and a call to a URL a third of it.
 # Of each mapping; SQS allows 2 to 1,000. As many attempts of scheduled jobs are made at a time.
-CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20, names.RUNS: 100}
+CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20, names.RUNS: 100, names.ROUTING: 50}
 LOG_DAYS = 30
 SENDERS = tuple(names.FUNCTION_NAMES)
 
@@ -126,6 +127,8 @@ def _queues() -> Json:
         "CommandsQueue": _queue(names.COMMANDS_QUEUE, dead="CommandsDeadQueue"),
         "RunsDeadQueue": _queue(names.RUNS_QUEUE + names.DEAD),
         "RunsQueue": _queue(names.RUNS_QUEUE, dead="RunsDeadQueue", hidden_s=RUNS_VISIBILITY_S),
+        "RoutingDeadQueue": _queue(names.ROUTING_QUEUE + names.DEAD),
+        "RoutingQueue": _queue(names.ROUTING_QUEUE, dead="RoutingDeadQueue"),
     }
 
 
@@ -215,7 +218,7 @@ def _alarms() -> Json:
                 "TreatMissingData": "notBreaching",
             },
         }
-        for queue in ("TimersDeadQueue", "CommandsDeadQueue", "RunsDeadQueue")
+        for queue in ("TimersDeadQueue", "CommandsDeadQueue", "RunsDeadQueue", "RoutingDeadQueue")
     }
 
 
@@ -251,6 +254,7 @@ _MAPPINGS = {
     names.TIMERS: ("OnTimersSqsEventSource", "TimersQueue"),
     names.COMMANDS: ("OnCommandsSqsEventSource", "CommandsQueue"),
     names.RUNS: ("OnRunsSqsEventSource", "RunsQueue"),
+    names.ROUTING: ("OnRoutingSqsEventSource", "RoutingQueue"),
 }
 
 

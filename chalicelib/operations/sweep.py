@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from chalicelib.delivery import bells, commands, runs, sweeps, timers
+from chalicelib.delivery import bells, commands, routing, runs, sweeps, timers
 from chalicelib.delivery import start_timers as starts
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
@@ -30,7 +30,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
-from chalicelib.operations import run_sweep
+from chalicelib.operations import routing_sweep, run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
@@ -52,7 +52,8 @@ logger = logging.getLogger(__name__)
 class Swept:
     """What a sweep did: jobs rung for, the rest told; `mended` of them were lost.
 
-    Shapes: `runs` are rows of scheduled jobs, `schedules` what fires these.
+    Shapes: `runs` are rows of scheduled jobs, `schedules` what fires these; `routed` are messages
+        in channels and groups of aggregators.
     """
 
     jobs: int = 0
@@ -60,6 +61,7 @@ class Swept:
     agendas: int = 0
     runs: int = 0
     schedules: int = 0
+    routed: int = 0
     mended: int = 0
 
 
@@ -83,12 +85,15 @@ class Sweeper:
         waiting: list[Job] = []
         messages: list[Message] = []
         overdue: list[Message] = []
+        routed: list[Message] = []
         for item in page:
             if _is_of_scheduled_job(item):
                 overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
                 self.swept.schedules += run_sweep.fire_again(
                     self.ports, item, now, everything=self.everything
                 )
+            if routing_sweep.is_routed(item):
+                routed += routing_sweep.messages_of(item, now, everything=self.everything)
             if start_timers.STARTS in item:
                 messages += self._overdue_starts(item, now)
             if not _is_of_instance(item):
@@ -102,6 +107,7 @@ class Sweeper:
                     self._continue_agenda(item, now)
         self.swept.timers += self._tell(timers.QUEUE, messages)
         self.swept.runs += self._tell(runs.QUEUE, overdue)
+        self.swept.routed += self._tell(routing.QUEUE, routed)
         for first in range(0, len(waiting), CHUNK_MAX):
             self._ring(waiting[first : first + CHUNK_MAX])
 

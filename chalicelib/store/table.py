@@ -45,6 +45,8 @@ A scheduled job is a collection of its own, under `SJ#<job id>`:
 
 and `SCHEDULED_JOBS` / `<created>#<job id>` lists them, all in one partition: they are few.
 
+What is routed lies where `routing_keys.py` says.
+
 The history table holds `I#<instance key>` / `H#<version>#<part>`: what one turn did; beside it
 `D#<decision instance>`: a decision that was made, also one that no process called, under its own
 key as the instance's; and

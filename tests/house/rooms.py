@@ -28,7 +28,18 @@ def _room(*rooms: str, packages: tuple[str, ...] = (), pure: bool = False) -> Ro
     return Room(frozenset(rooms), frozenset(packages), pure)
 
 
-_CORE = ("errors", "json_text", "profile", "feel", "dmn", "bpmn", "engine", "scheduler", "ports")
+_CORE = (
+    "errors",
+    "json_text",
+    "profile",
+    "feel",
+    "dmn",
+    "bpmn",
+    "engine",
+    "scheduler",
+    "routing",
+    "ports",
+)
 _SHELL = (*_CORE, "store", "delivery", "operations")
 _OUTER = ("settings", "logs", "wiring")
 
@@ -47,6 +58,7 @@ ROOMS: dict[str, Room] = {
     ),
     "engine": _room("errors", "json_text", "profile", "feel", "dmn", "bpmn", pure=True),
     "scheduler": _room("errors", "json_text", "cron", pure=True),
+    "routing": _room("json_text", "feel", pure=True),
     # the shell
     "ports": _room("engine", "scheduler"),
     "operations": _room(*_CORE, "store", "delivery"),

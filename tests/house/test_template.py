@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.delivery import horizon, runs, sqs
 from chalicelib.ports import HISTORY, LIVE
+from chalicelib.routing.definition import CALL_TIMEOUT
 from chalicelib.scheduler.definition import TIMEOUT_MAX_MS
 from chalicelib.store.table import TABLES
 from infra import names, policies, template
@@ -64,6 +65,7 @@ def test_a_function_ends_before_the_horizon_counts_on_it(function: str) -> None:
         ("TimersQueue", horizon.FUNCTION_TIMEOUT),
         ("CommandsQueue", horizon.FUNCTION_TIMEOUT),
         ("RunsQueue", runs.FUNCTION_TIMEOUT),
+        ("RoutingQueue", horizon.FUNCTION_TIMEOUT),
     ],
 )
 def test_a_message_comes_back_only_after_its_function_is_over(
@@ -82,6 +84,12 @@ def test_an_attempt_that_comes_back_is_of_an_executor_that_is_dead() -> None:
 def test_the_longest_attempt_ends_before_its_function() -> None:
     timeout = timedelta(seconds=RESOURCES[names.RUNS]["Properties"]["Timeout"])
     assert timedelta(milliseconds=TIMEOUT_MAX_MS) + horizon.FUNCTION_TIMEOUT <= timeout
+
+
+def test_the_longest_call_of_a_routed_message_leaves_time_to_commit() -> None:
+    timeout = timedelta(seconds=RESOURCES[names.ROUTING]["Properties"]["Timeout"])
+    assert CALL_TIMEOUT + horizon.DEADLINE < timeout
+    assert CALL_TIMEOUT < horizon.COMMIT_WINDOW
 
 
 def test_queues_keep_messages_as_long_as_job_queues_made_at_run_time() -> None:

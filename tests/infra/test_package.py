@@ -63,7 +63,7 @@ def test_code_is_placed_in_every_function() -> None:
 
     placed = deploy.with_code(template, {"Bucket": "b", "Key": "k"})
 
-    for function in ("APIHandler", "OnTimers", "OnCommands", "OnRuns", "Sweep"):
+    for function in ("APIHandler", "OnTimers", "OnCommands", "OnRuns", "OnRouting", "Sweep"):
         assert {"Bucket": "b", "Key": "k"} == placed["Resources"][function]["Properties"]["CodeUri"]
         assert package.CODE == template["Resources"][function]["Properties"]["CodeUri"]
 

@@ -78,7 +78,12 @@ def test_every_function_ends_after_half_a_minute_but_the_one_that_runs_jobs(
 
 @pytest.mark.parametrize(
     ("function", "queue"),
-    [("OnTimers", "TimersQueue"), ("OnCommands", "CommandsQueue"), ("OnRuns", "RunsQueue")],
+    [
+        ("OnTimers", "TimersQueue"),
+        ("OnCommands", "CommandsQueue"),
+        ("OnRuns", "RunsQueue"),
+        ("OnRouting", "RoutingQueue"),
+    ],
 )
 def test_a_queues_mapping_reports_each_failure_and_is_capped(
     template: Json, function: str, queue: str
@@ -92,14 +97,16 @@ def test_a_queues_mapping_reports_each_failure_and_is_capped(
     assert 2 <= event["Properties"]["ScalingConfig"]["MaximumConcurrency"] <= 1_000
 
 
-def test_an_attempt_of_a_job_shares_its_function_with_no_other(template: Json) -> None:
-    (event,) = template["Resources"]["OnRuns"]["Properties"]["Events"].values()
+@pytest.mark.parametrize("function", ["OnRuns", "OnRouting"])
+def test_what_calls_a_url_shares_its_function_with_no_other(template: Json, function: str) -> None:
+    (event,) = template["Resources"][function]["Properties"]["Events"].values()
 
     assert 1 == event["Properties"]["BatchSize"]
 
 
 @pytest.mark.parametrize(
-    ("queue", "runs_s"), [("TimersQueue", 30), ("CommandsQueue", 30), ("RunsQueue", 900)]
+    ("queue", "runs_s"),
+    [("TimersQueue", 30), ("CommandsQueue", 30), ("RunsQueue", 900), ("RoutingQueue", 30)],
 )
 def test_a_message_stays_hidden_longer_than_its_function_runs(
     template: Json, queue: str, runs_s: int
@@ -107,7 +114,7 @@ def test_a_message_stays_hidden_longer_than_its_function_runs(
     assert template["Resources"][queue]["Properties"]["VisibilityTimeout"] > runs_s
 
 
-@pytest.mark.parametrize("queue", ["TimersQueue", "CommandsQueue", "RunsQueue"])
+@pytest.mark.parametrize("queue", ["TimersQueue", "CommandsQueue", "RunsQueue", "RoutingQueue"])
 def test_what_faults_for_ever_is_parked_and_alarms(template: Json, queue: str) -> None:
     dead = queue.replace("Queue", "DeadQueue")
 
@@ -122,7 +129,8 @@ def test_schedules_may_send_to_all_queues_of_the_stage_that_take_messages_for_la
     (statement,) = policies.schedule_statements()
 
     queues = [each["Fn::Sub"].rpartition(":")[2] for each in statement["Resource"]]
-    assert [names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE] == queues
+    taking = [names.JOB_QUEUES, names.TIMERS_QUEUE, names.RUNS_QUEUE, names.ROUTING_QUEUE]
+    assert taking == queues
 
 
 def test_the_sweep_runs_every_hour(template: Json) -> None:
@@ -175,7 +183,7 @@ def test_no_right_reaches_beyond_the_stage(function: str) -> None:
                 assert "Stage" in told or "ScheduleRole" in told
 
 
-def test_only_what_runs_jobs_may_read_secrets_and_only_those_of_the_stage() -> None:
+def test_only_what_calls_urls_may_read_secrets_and_only_those_of_the_stage() -> None:
     readers = {
         function: resource["Fn::Sub"].rpartition(":")[2]
         for function in names.FUNCTION_NAMES
@@ -184,7 +192,7 @@ def test_only_what_runs_jobs_may_read_secrets_and_only_those_of_the_stage() -> N
         if statement["Action"] == ["secretsmanager:GetSecretValue"]
     }
 
-    assert {names.RUNS: "headrace/${Stage}/*"} == readers
+    assert dict.fromkeys((names.RUNS, names.ROUTING), "headrace/${Stage}/*") == readers
 
 
 def test_no_function_may_mail_unless_an_operator_named_the_sender() -> None:

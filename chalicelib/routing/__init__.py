@@ -1,0 +1,1 @@
+"""Message routing, the layer beside the engine: what happens to a message in a channel next."""
