@@ -98,7 +98,8 @@ def _values_before(draft: Draft, scope: int) -> JsonObject:
 
 def _watchers(draft: Draft) -> Iterator[Watcher]:
     """Yield the conditional events that wait, those of one scope in the order of the model."""
-    for start in draft.plan.triggers.get(draft.plan.process.id, ()):
+    is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
+    for start in () if is_part else draft.plan.triggers.get(draft.plan.process.id, ()):
         if start.condition is not None:
             yield Watcher(0, draft.key, start, draft.key)
     for element in list(draft.live.values()):
@@ -116,7 +117,8 @@ def _on(draft: Draft, element: ElementInstance, depth: int) -> Iterator[Watcher]
         return
     is_scope = tokens.holds_tokens(node)
     sees = key if is_scope and not draft.rules.sees_snapshot else element.scope
-    for event in node.boundary_conditions:
+    events = () if node.is_body and draft.is_part(key) else node.boundary_conditions
+    for event in events:
         yield Watcher(depth, key, event, sees)
     if is_scope and not node.is_body:
         for start in draft.plan.triggers.get(element.element_id, ()):

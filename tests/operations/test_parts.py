@@ -10,10 +10,12 @@ from chalicelib.engine import parts
 from chalicelib.engine.state import InstanceState, Job
 from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
+from tests.engine.event_models import boundary_condition, conditional
 from tests.engine.models import (
     boundary,
     boundary_error,
     end,
+    event_sub,
     io,
     line,
     many,
@@ -212,3 +214,17 @@ def test_bodies_nest_through_children(stage: Stage) -> None:
 
     assert [[10, 20, 30]] * 3 == stage.variables(key)["rows"]
     assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_conditional_events_around_a_body_are_the_parents_alone(stage: Stage) -> None:
+    """A child is not given the collection, so that these would hold in it."""
+    handler = event_sub("h", conditional("items = null"), service("b"), flows="h_start > b")
+    event = boundary_condition("gone", "work", "items = null")
+    parts_ = (start(), many(WORK, each=EACH), event, handler, service("c"), end())
+    key = stage.create(process(*parts_, flows="start > work > end; gone > c"), items=[1, 2, 3])
+
+    assert 3 == len(work_all(stage))
+    stage.wait(30)
+    assert InstanceState.COMPLETED is stage.state(key)
+    assert {InstanceState.COMPLETED} == {each.root.state for each in children(stage, key)}
