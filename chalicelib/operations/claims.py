@@ -143,12 +143,19 @@ def _receive(ports: Ports, queue: str, limit: int, wait_s: int) -> list[Received
 # --- one job, by its key -----------------------------------------------------------------------
 
 
-def claim_by_key(ports: Ports, job_key: int, claimant: Claimant, bell: str | None = None) -> Job:
+def claim_by_key(
+    ports: Ports,
+    job_key: int,
+    claimant: Claimant,
+    bell: str | None = None,
+    profile: Profile = Profile.ZENBPM,
+) -> Job:
     """Hand out one job to a client that was told of it, by its bell or otherwise.
 
     Shapes: `bell` is the body as received; without one the record's own number counts. A bell
         that is outdated is no reason to refuse a job that is free. A repeat of the request that
-        claimed it gets the job again.
+        claimed it gets the job again. Where dialects are kept apart, one of another `profile` is
+        not there.
     Raises: Rejected(NOT_FOUND); Rejected(INVALID_STATE) with the `reason` held, waiting, early
         or ended. Before held and waiting the job's bell was rung on for its time, so whoever
         deletes the message after that loses nothing; early ones are to be shown again.
@@ -159,6 +166,8 @@ def claim_by_key(ports: Ports, job_key: int, claimant: Claimant, bell: str | Non
         version = _version_after(ports, pause_s, named)
         now = ports.clock.now()
         job = jobs.read(ports.table, [job_key]).get(job_key)
+        if job is not None and not ports.settings.cross_dialect and job.profile is not profile:
+            raise lifecycle.no_such("job", job_key)
         if job is not None and is_claimed(job, claimant.client_id, claimant.request_id, now):
             return job
         verdict = _judge_named(named, job, version, now)

@@ -205,6 +205,8 @@ def test_dialects_that_are_kept_apart_do_not_meet(client: Client, stage: Stage) 
     assert [1, 1] == [len(here), len(there)]
     assert here[0]["key"] != there[0]["key"]
     assert ([], []) == (priostack.activate(client), elsewhere(client))
+    by_key = client.post(f"/v1/jobs/{here[0]['key']}/claim", {"clientId": "b"})
+    assert 404 == by_key.status
 
 
 def test_dialects_meet_unless_they_are_kept_apart(client: Client) -> None:
