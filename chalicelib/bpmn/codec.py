@@ -33,7 +33,7 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     TimerDefinition,
 )
-from chalicelib.bpmn.task_codec import task_from, task_to
+from chalicelib.bpmn.task_codec import listener_from, listener_to, task_from, task_to
 
 FORMAT = 2  # rises with every change that an older reader would misread
 
@@ -119,6 +119,7 @@ def _element_to(element: Element) -> _Json:
         activation=_optional_to(element.activation),
         instantiates=element.instantiates or None,
         waitsForAll=element.waits_for_all or None,
+        listeners=[listener_to(each) for each in element.listeners] or None,
     )
 
 
@@ -161,6 +162,7 @@ def _element_from(row: _Json) -> Element:
         activation=_optional_from(row.get("activation")),
         instantiates=row.get("instantiates", False),
         waits_for_all=row.get("waitsForAll", False),
+        listeners=tuple(map(listener_from, row.get("listeners", ()))),
     )
 
 

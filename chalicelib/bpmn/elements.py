@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.called import called_of
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
+from chalicelib.bpmn.execution_listeners import listeners_of
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import (
     Extensions,
@@ -96,6 +97,7 @@ def compile_element(
     nothing = (None, None, None)
     job, script, decision = tried(nothing, _work, node, kind, extensions, reading, is_sent)
     instantiates = tried(False, _instantiates, node, kind, links)
+    heard = (node, kind, event.type, extensions, reading)
     is_mapped, is_activity = kind not in GATEWAYS, kind in ACTIVITIES
     element = Element(
         id=id_,
@@ -131,6 +133,7 @@ def compile_element(
         activation=tried(None, _activation, node) if kind is Kind.COMPLEX_GATEWAY else None,
         instantiates=instantiates,
         waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
+        listeners=tried((), listeners_of, *heard),
     )
     return _with_parts(element, node, event) if event.parts else element
 

@@ -52,9 +52,9 @@ def job_of(
     faults = Faults()
     job = JobDefinition(
         type=faults.tried(Value(""), _type, node, definition, default_type),
-        retries=faults.tried(None, _retries, node, definition, reading),
+        retries=faults.tried(None, retries_of, node, definition, reading),
         retry_backoff=faults.tried(None, _retry_backoff, node, definition),
-        headers=_headers(extensions.get("taskHeaders")),
+        headers=headers_of(extensions.get("taskHeaders")),
         assignee=faults.tried(None, optional_value, node, assignment, "assignee"),
         candidate_groups=faults.tried(None, optional_value, node, assignment, "candidateGroups"),
     )
@@ -124,20 +124,23 @@ def _type(node: Node, definition: Node | None, default_type: str | None) -> Valu
     return Value(default_type)
 
 
-def _retries(node: Node, definition: Node | None, reading: Reading) -> Value | None:
+def retries_of(node: Node, definition: Node | None, reading: Reading) -> Value | None:
+    """Read how often a job may be tried; None if nothing is said. Raises: Rejected."""
     text = None if definition is None else definition.raw("retries")
-    if text is None or (not text.strip() and not reading.retries_are_literal):
+    if definition is None or text is None:
+        return None
+    if not text.strip() and not reading.retries_are_literal:
         return None
     text = text.strip()
     if text.startswith("=") and not reading.retries_are_literal:
-        return expression(text, node, "attribute retries of taskDefinition")
+        return expression(text, node, f"attribute retries of {definition.name}")
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(RETRIES_MAX))
     if is_number and reading.retries_min <= int(text) <= RETRIES_MAX:
         return Value(text)
     feel = "" if reading.retries_are_literal else ', or FEEL after "="'
     raise refusal(
         node,
-        f"attribute retries of taskDefinition: expected a whole number from "
+        f"attribute retries of {definition.name}: expected a whole number from "
         f"{reading.retries_min} to {RETRIES_MAX}{feel}, found {shown(text)}",
     )
 
@@ -170,7 +173,7 @@ def _binding(node: Node, definition: Node) -> tuple[Binding, str | None]:
     return binding, tag
 
 
-def _headers(container: Node | None) -> Mapping[str, str]:
+def headers_of(container: Node | None) -> Mapping[str, str]:
     """Read static headers; one without a key says nothing."""
     if container is None:
         return {}

@@ -125,6 +125,19 @@ class JobDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class Listener:
+    """`executionListener`: a job that is done before an element begins, or after it has ended.
+
+    Shapes: `event` is "start" or "end".
+    """
+
+    event: str
+    type: Value
+    retries: Value | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class TimerDefinition:
     """Exactly one of `timeDate`, `timeDuration`, `timeCycle`."""
 
@@ -276,6 +289,7 @@ class Element:
     activation: Value | None = None
     instantiates: bool = False
     waits_for_all: bool = False
+    listeners: tuple[Listener, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

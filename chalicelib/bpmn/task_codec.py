@@ -1,4 +1,4 @@
-"""What people are told of user tasks, as JSON and back: the part of `codec.py` that is theirs.
+"""What people are told of user tasks, and listeners, as JSON and back: a part of `codec.py`.
 
 Shapes: a list of candidate users, due date, follow-up date, priority, then of the form its key, id,
     external reference, binding and version tag; what is missing at the end is left out.
@@ -7,9 +7,10 @@ Shapes: a list of candidate users, due date, follow-up date, priority, then of t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from chalicelib.bpmn.codec_values import optional_from, optional_to
-from chalicelib.bpmn.model import FormReference, TaskDefinition
+from chalicelib.bpmn.codec_values import optional_from, optional_to, value_from, value_to
+from chalicelib.bpmn.model import FormReference, Listener, TaskDefinition
 
 _LENGTH = 9
 
@@ -35,3 +36,15 @@ def task_from(row: Sequence[str | None]) -> TaskDefinition:
     if any(whole[4:]):
         form = FormReference(key, optional_from(id_), optional_from(external), binding, tag)
     return TaskDefinition(users, due, follow_up, priority, form)
+
+
+def listener_to(listener: Listener) -> list[Any]:
+    """Write a listener: its event, type, retries and headers."""
+    retries, headers = optional_to(listener.retries), dict(listener.headers)
+    return [listener.event, value_to(listener.type), retries, headers]
+
+
+def listener_from(row: Sequence[Any]) -> Listener:
+    """Read a listener."""
+    event, type_, retries, headers = row
+    return Listener(event, value_from(type_), optional_from(retries), headers)

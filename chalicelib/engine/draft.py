@@ -104,6 +104,7 @@ class Draft:
         "ended_at",
         "gone",
         "guards",
+        "handed",
         "happened",
         "heard",
         "history",
@@ -160,6 +161,7 @@ class Draft:
         self.heard = 0  # events of the history that conditions were evaluated after
         self.happened: set[tuple[int, str]] = set()  # conditional events, by element or scope
         self.broadcast: str | None = None  # the signal that this turn answers
+        self.handed: JsonObject = {}  # what its listeners gave to the element that is entered
         self.moves = 0
         self.actions = BASE_ACTIONS
 

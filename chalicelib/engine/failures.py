@@ -194,11 +194,13 @@ def _exhaust(draft: Draft, judged: Exhausting, command: FailJob) -> None:
 
 
 def _throw(draft: Draft, job: Job, command: FailJob) -> None:
-    code = command.error_code
-    if bpmn_errors.find_catcher(draft, job.element_key, code) is not None:
+    code, thrower = command.error_code, job.element_key
+    if job.listener is not None:  # it is beside its element, whose own events do not catch it
+        thrower = draft.live[thrower].scope
+    if bpmn_errors.find_catcher(draft, thrower, code) is not None:
         ended = replace(_unlocked(job), state=JobState.TERMINATED)
         draft.put(ended, Guard.EXHAUSTING_FAILURE)
-        bpmn_errors.throw(draft, job.element_key, code, command.variables)
+        bpmn_errors.throw(draft, thrower, code, command.variables)
         return
     message = f"{command.message}: {code}" if command.message else code
     _open(draft, _failed(job, command), ErrorType.UNHANDLED_ERROR_EVENT, message)

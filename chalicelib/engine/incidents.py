@@ -16,6 +16,7 @@ from chalicelib.bpmn.model import Kind, Process
 from chalicelib.engine import (
     calls,
     catching,
+    execution_listeners,
     jobs,
     lifecycle,
     listeners,
@@ -90,7 +91,11 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
         )
     close_incident(draft, incident.key)
     element = draft.live[element.key] = element._replace(incident=None)
-    _take_up(draft, incident, element)
+    heard = _heard_before(draft, incident)
+    if heard is None:
+        _take_up(draft, incident, element)
+    else:
+        execution_listeners.go_on(draft, heard, element)
 
 
 def mark(draft: Draft, command: MarkIncident) -> None:
@@ -139,7 +144,10 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
     element = draft.live[job.element_key]
     node = draft.node_of(element)
     try:
-        seen = variables.seen_inside(draft, node, element.scope)
+        if job.listener is not None:
+            seen = execution_listeners.seen_by(draft, node, element, job)
+        else:
+            seen = variables.seen_inside(draft, node, element.scope)
         left, retry_at = _retries(draft, node, job, seen, command)
     except Stuck as stuck:
         raise Rejected(
@@ -182,6 +190,8 @@ def _retries(
         return command.retries, retries.ahead(command.retry_at, draft.now)
     if job.retries_set_by_operator:
         return job.retries, retries.ahead(job.retry_at, draft.now)
+    if job.listener is not None:
+        return execution_listeners.retries_of(draft, node, job, seen), None
     return retries.initial(draft, node, seen), None
 
 
@@ -210,6 +220,14 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
                 stop(draft, element, stuck, incident.job_key)
         case _:
             assert_never(incident.stage)
+
+
+def _heard_before(draft: Draft, incident: Incident) -> Job | None:
+    """Return the job of the listener after which an element could not go on, if there is one."""
+    if incident.job_key is None or incident.stage is Stage.WORKING:
+        return None
+    job = draft.find(Job, incident.job_key)
+    return None if job is None or job.listener is None else job
 
 
 def _call_again(draft: Draft, node: Node, element: ElementInstance) -> None:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import lifecycle, retries, tokens, user_tasks, variables, waits
+from chalicelib.engine import (
+    execution_listeners,
+    lifecycle,
+    retries,
+    tokens,
+    user_tasks,
+    variables,
+    waits,
+)
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Ring
@@ -87,7 +95,10 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
     draft.put(job, Guard.COMPLETE)
     element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
-    finish(draft, job, element)
+    if job.listener is not None:
+        execution_listeners.go_on(draft, job, element)
+    else:
+        finish(draft, job, element)
 
 
 def finish(draft: Draft, job: Job, element: ElementInstance) -> None:

@@ -82,7 +82,8 @@ def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> i
             raise _refusal(
                 f"element {node.id}: expected an element outside of {element_id}, which repeats"
             )
-        live = [e.key for e in draft.live.values() if (e.element_id, e.scope) == place]
+        here = [e for e in draft.live.values() if (e.element_id, e.scope) == place]
+        live = [e.key for e in here if e.job is None]  # else its listeners are at work
         live = [key for key in live if key not in doomed]
         if home in live:
             live = [home]

@@ -24,10 +24,11 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     TimerDefinition,
 )
-from chalicelib.engine import bonds, loops, many, tokens
+from chalicelib.engine import bonds, execution_listeners, loops, many, tokens
 from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
+from chalicelib.engine.execution_listeners import ListenerPlan
 from chalicelib.engine.expressions import (
     Compute,
     ConditionPlan,
@@ -129,7 +130,8 @@ class Node:
         `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
         is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
         which is the `inner` node: the activity itself, with no flows and no boundary events. One
-        for many has the scope of `each` between them.
+        for many has the scope of `each` between them. Listeners are jobs that come
+        before its own `work` `begins` and when it `ends`.
     """
 
     id: str
@@ -175,6 +177,9 @@ class Node:
     recovery: str = ""
     cancel_event: str = ""
     link_target: str = ""
+    begins: tuple[ListenerPlan, ...] = ()
+    ends: tuple[ListenerPlan, ...] = ()
+    work: Behaviour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +218,8 @@ def make_plan(process: Process) -> Plan:
     """Resolve a process."""
     nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
     for node in nodes.values():
+        if node.element.listeners:
+            execution_listeners.bind(node)
         attached = [nodes[id_] for id_ in node.element.boundary_events]
         node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
         node.boundary_waits = bonds.waits_of(attached)
@@ -255,7 +262,7 @@ def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     node.inner.actions += 1  # the variables of the iteration
     node.many = many_plan(process, node.element, definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
-    node.each.inputs = node.each.outputs = ()
+    node.each.inputs = node.each.outputs = node.each.begins = node.each.ends = ()
     node.each.recovery, node.each.is_compensable = "", False
     node.enter = many.enter
 
@@ -276,7 +283,7 @@ def _make_body(node: Node) -> None:
     )
     node.is_body = True
     node.recovery, node.is_compensable = "", bool(node.handler)
-    node.inputs = node.outputs = ()
+    node.inputs = node.outputs = node.begins = node.ends = ()
     node.job = node.script = None
     node.waits = ()
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import Compute, extract, show
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.profiles import RETRIES_MAX, Rules
 from chalicelib.engine.state import Job, RetryPolicy
@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
 def initial(draft: Draft, node: Node, seen: JsonObject) -> int:
     """Return the retries a job of an element starts with. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
-    plan, where = node.job, f"retries of {node.id}"
-    assert plan is not None
-    if plan.retries is None:
+    assert node.job is not None
+    return counted(draft, node.job.retries, seen, f"retries of {node.id}")
+
+
+def counted(draft: Draft, compute: Compute | None, seen: JsonObject, where: str) -> int:
+    """Return the retries that a definition names, or the profile's. Raises: Stuck."""
+    if compute is None:
         return min(default(draft.rules, draft.limits), most(draft.rules, draft.limits))
-    count = _count(extract(plan.retries, seen, draft.now, where), where)
+    count = _count(extract(compute, seen, draft.now, where), where)
     return min(count, most(draft.rules, draft.limits))
 
 

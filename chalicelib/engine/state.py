@@ -186,6 +186,8 @@ class Job:
     failures: int = 0  # failure records written so far
     ring: int = 0
     ring_at: datetime | None = None
+    listener: str | None = None  # "start 0": the job of a listener, in place of the element's own
+    carried: JsonObject | None = None  # what a listener's next step needs
     claim_id: str | None = None  # the request that claimed it, for safe repeats
     profile: Profile = Profile.ZENBPM
     inputs: JsonObject = field(default_factory=dict)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import compensation, loops, many, purges, variables
+from chalicelib.engine import compensation, execution_listeners, loops, many, purges, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.guards import Guard
@@ -60,7 +60,14 @@ def leave(
     if only is not None:
         draft.history.append(Left(key, outputs))
         draft.agenda.append(Move(only.target, scope, only.id))
-        return
+    elif node.ends:
+        execution_listeners.leave(draft, node, scope, key, outputs)
+    else:
+        go_out(draft, node, scope, key, outputs)
+
+
+def go_out(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None) -> None:
+    """Let a token out of an element that nobody listens to any more. Raises: Stuck, likewise."""
     chosen = choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
     draft.history.append(Left(key, outputs))
     if node.is_compensable:
@@ -263,7 +270,7 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
         return False  # a part of a body, which a child instance does
     if node.is_body or node.kind in OWNERS:
         return element.key not in draft.bodies
-    return element.incident is not None and node.kind in CATCHERS
+    return (element.incident or element.job) is not None and node.kind in CATCHERS
 
 
 def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:

@@ -81,15 +81,16 @@ def _passes_on(draft: Draft, scope: int) -> int | None:
 
 
 def inputs_of(draft: Draft, node: Node, scope: int) -> JsonObject:
-    """Compute the local variables that an element's input mappings make.
+    """Compute the local variables that an element's input mappings and listeners make.
 
     Raises: Stuck(IO_MAPPING_ERROR).
     """
     if not node.inputs:
-        return {}
+        return dict(draft.handed) if draft.handed else {}
     seen = visible(draft, scope)
     base = seen if draft.rules.sees_snapshot else {}
-    return _map(draft, node.inputs, seen, base, f"input mappings of {node.id}")
+    made = _map(draft, node.inputs, seen, base, f"input mappings of {node.id}")
+    return {**made, **draft.handed}
 
 
 def seen_inside(draft: Draft, node: Node, scope: int) -> JsonObject:

@@ -144,5 +144,6 @@ def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -
 def _literal_types(processes: Iterable[Process]) -> Iterable[str]:
     for process in processes:
         for element in process.elements.values():
-            if element.job is not None and not element.job.type.is_feel:
-                yield element.job.type.text
+            types = [listener.type for listener in element.listeners]
+            types += [] if element.job is None else [element.job.type]
+            yield from (type_.text for type_ in types if not type_.is_feel)

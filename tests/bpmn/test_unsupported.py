@@ -87,7 +87,7 @@ def test_a_boundary_event_on_what_cannot_be_run_is_refused() -> None:
 @pytest.mark.parametrize(
     "extension",
     [
-        "<zeebe:executionListeners><zeebe:executionListener type='x'/></zeebe:executionListeners>",
+        "<zeebe:linkedResources><zeebe:linkedResource resourceId='x'/></zeebe:linkedResources>",
         "<zeebe:properties><zeebe:property name='a' value='b'/></zeebe:properties>",
         "<camunda:inputOutput/><zeebe:formDefinition formKey='f'/><future:thing/>",
     ],

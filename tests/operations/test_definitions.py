@@ -59,6 +59,18 @@ def test_a_file_that_is_refused_leaves_no_definition_and_no_queue() -> None:
     assert 0 == get_process_definitions(stage.ports, WantedDefinitions(), BY_KEY).total
 
 
+def test_the_types_of_listeners_have_queues_too() -> None:
+    stage = Stage()
+    listener = b'<zeebe:executionListener eventType="start" type="audit"/>'
+    listeners = b"<zeebe:executionListeners>" + listener + b"</zeebe:executionListeners>"
+
+    stage.deploy(
+        SEQUENCE.replace(b"<bpmn:extensionElements>", b"<bpmn:extensionElements>" + listeners, 1)
+    )
+
+    assert "audit" in [name.split("-")[1] for name in stage.queues.names()]
+
+
 def test_each_literal_type_has_a_queue_before_its_first_job() -> None:
     stage = Stage()
 

@@ -19,6 +19,12 @@ from tests.simulation.workers import Habits, hire
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 FEEL_TYPE = Edit('type="charge"', 'type="=&quot;charge&quot;"')
+LISTENERS = Edit(
+    '<zeebe:taskDefinition type="charge" />',
+    '<zeebe:taskDefinition type="charge" /><zeebe:executionListeners>'
+    '<zeebe:executionListener eventType="start" type="audit" />'
+    '<zeebe:executionListener eventType="end" type="note" /></zeebe:executionListeners>',
+)
 ONE_MOVE = Settings(limits=Limits(moves_max=1))
 OUTPUTS_MAPPED = tuple(
     Edit(
@@ -122,6 +128,18 @@ def _cycle(stage: Stage) -> None:
     hire(stage, "worker of remind", "remind")
 
 
+def _listened(stage: Stage) -> None:
+    """A task with listeners before and after it, which is cancelled at about its end."""
+
+    def cancel_late(key: int) -> None:
+        stage.world.pause(max(0, 640 + stage.world.plan.jitter_ms()))
+        cancel(stage, key)
+
+    one_start(stage, cancel_late)
+    for type_ in ("audit", "charge", "note"):
+        hire(stage, f"worker of {type_}", type_)
+
+
 def _timer_start(stage: Stage) -> None:
     """A deployment whose timer starts two instances, ten seconds apart."""
     stage.client("deployer", partial(operators.deploy, stage, "timer_start.bpmn", "Hourly"))
@@ -176,6 +194,7 @@ SCENARIOS = (
     Scenario("agenda-cancelled", "parallel_join.bpmn", _agenda_cancelled, settings=ONE_MOVE),
     Scenario("terminate-and-complete", "terminate_end.bpmn", _terminate_and_complete),
     Scenario("cycle", "boundary_cycle.bpmn", _cycle, expect=expectations.reminders),
+    Scenario("listened", "one_task.bpmn", _listened, (LISTENERS,)),
     Scenario(
         "timer-start",
         "timer_start.bpmn",
