@@ -30,7 +30,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
-from chalicelib.operations import routing_sweep, run_sweep
+from chalicelib.operations import child_sweep, routing_sweep, run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
@@ -59,6 +59,7 @@ class Swept:
     jobs: int = 0
     timers: int = 0
     agendas: int = 0
+    children: int = 0
     runs: int = 0
     schedules: int = 0
     routed: int = 0
@@ -103,6 +104,8 @@ class Sweeper:
                     waiting += self._waiting_jobs(item, now)
                 case table.TIMER:
                     messages += self._overdue_timers(item, now)
+                case table.CHILD_WAIT:
+                    self._tell_of_child(item, now)
                 case table.ROOT:
                     self._continue_agenda(item, now)
         self.swept.timers += self._tell(timers.QUEUE, messages)
@@ -174,6 +177,15 @@ class Sweeper:
         for message in waiting_starts(item, now):
             if self.everything or message.due < now - TIMER_AGE:
                 yield Message(starts.to_text(message), delay_s(message.due, now))
+
+    def _tell_of_child(self, item: Item, now: datetime) -> None:
+        """Tell again what an element waits for of a child instance."""
+        for message, is_lost in child_sweep.messages_of(
+            self.ports, item, now, everything=self.everything
+        ):
+            self.ports.queues.send(commands.QUEUE, [message])
+            self.swept.children += 1
+            self.swept.mended += is_lost and not self.everything
 
     def _continue_agenda(self, item: Item, now: datetime) -> None:
         """Tell an instance to make the moves that a bounded turn left over."""
