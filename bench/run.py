@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PARTS = ("engine", "server", "race", "lateness", "feel", "imports")
+PARTS = ("engine", "server", "race", "multi_instance", "lateness", "feel", "imports")
 
 
 def main() -> None:
