@@ -1,4 +1,4 @@
-"""One parallel multi-instance task of many items: does an item cost the same however many there are?
+"""One parallel multi-instance task of many items: does an item cost the same, however many?
 
 In memory the operations run over the tables of the tests, whose units are counted; on the emulated
 AWS that `headrace serve` starts every trigger is real, and several workers share the jobs. Up to

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.delivery import commands
 from chalicelib.engine.commands import (
-    CancelInstance,
-    CompleteJob,
     CreateInstance,
     ResolveIncident,
     SetVariables,
@@ -18,8 +15,7 @@ from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import ChildWait, Incident, Instance, InstanceState, JobState
 from chalicelib.operations.advance import advance
 from chalicelib.operations.instances import Start, cancel_process_instance, create_process_instance
-from chalicelib.operations.sweep import Swept, sweep_all
-from chalicelib.operations.turns import take_start, take_turns
+from chalicelib.operations.turns import take_start
 from chalicelib.ports import Settings
 from chalicelib.profile import Profile
 from tests.engine.models import (
@@ -362,51 +358,3 @@ def test_a_start_that_comes_after_the_cancel_starts_nothing(stage: Stage) -> Non
     assert InstanceState.TERMINATED is child.root.state
     assert not stage.jobs_of(child.key)
     assert InstanceState.TERMINATED is stage.state(key)
-
-
-# --- the net -----------------------------------------------------------------------------------
-
-
-def test_a_start_that_was_lost_is_told_again() -> None:
-    stage = Stage()
-    stage.deploy(named(CHILD, "child"))
-    key = started_alone(stage)
-    stage.queues.lose(commands.QUEUE)
-
-    stage.clock.move(290)
-    assert Swept() == sweep_all(stage.ports)
-    stage.clock.move(20)
-    assert Swept(children=1, mended=1) == sweep_all(stage.ports)
-    stage.wait(5)
-
-    assert 1 == len(children(stage, key))
-    assert Swept() == sweep_all(stage.ports)
-
-
-def test_an_end_that_was_lost_is_told_again(stage: Stage) -> None:
-    key = stage.create(line(call("c", "child")))
-    (child,) = children(stage, key)
-    (job,) = stage.activate("work")
-    take_turns(stage.ports, job.key, CompleteJob(job.key), stage.clock.now())
-    stage.queues.lose(commands.QUEUE)
-
-    stage.clock.move(310)
-    assert InstanceState.COMPLETED is stage.state(child.key)
-    assert Swept(children=1, mended=1) == sweep_all(stage.ports)
-    stage.wait(5)
-
-    assert InstanceState.COMPLETED is stage.state(key)
-
-
-def test_a_cancel_that_was_lost_is_told_again(stage: Stage) -> None:
-    key = stage.create(line(call("c", "child")))
-    (child,) = children(stage, key)
-    take_turns(stage.ports, key, CancelInstance(), stage.clock.now())
-    stage.queues.lose(commands.QUEUE)
-
-    stage.clock.move(310)
-    assert InstanceState.TERMINATING is stage.state(key)
-    assert 1 == sweep_all(stage.ports).children
-    stage.wait(5)
-
-    assert {InstanceState.TERMINATED} == {stage.state(key), stage.state(child.key)}
