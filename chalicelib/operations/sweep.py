@@ -104,15 +104,20 @@ class Sweeper:
                     waiting += self._waiting_jobs(item, now)
                 case table.TIMER:
                     messages += self._overdue_timers(item, now)
-                case table.CHILD_WAIT:
-                    self._tell_of_child(item, now)
-                case table.ROOT:
-                    self._continue_agenda(item, now)
+                case other:
+                    self._look_at_instance(other, item, now)
         self.swept.timers += self._tell(timers.QUEUE, messages)
         self.swept.runs += self._tell(runs.QUEUE, overdue)
         self.swept.routed += self._tell(routing.QUEUE, routed)
         for first in range(0, len(waiting), CHUNK_MAX):
             self._ring(waiting[first : first + CHUNK_MAX])
+
+    def _look_at_instance(self, prefix: str, item: Item, now: datetime) -> None:
+        """Tell again what is asked of an instance itself, or of a child of it."""
+        if prefix == table.CHILD_WAIT:
+            self._tell_of_child(item, now)
+        elif prefix == table.ROOT:
+            self._continue_agenda(item, now)
 
     def _tell(self, queue: str, messages: Sequence[Message]) -> int:
         """Send again what must have been lost; return how many."""

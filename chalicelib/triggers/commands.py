@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
 
@@ -16,10 +17,22 @@ from chalicelib.ports import Ports
 from chalicelib.store import history, instances
 from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
 
+SERVE_TIME = timedelta(seconds=15)  # of a batch in 30 s: one that is begun then takes 13 at most
+
 
 def on_commands(ports: Ports, messages: Messages) -> list[str]:
-    """Serve queued commands; return the ids of those to be delivered again."""
-    return serve_each(messages, partial(receive, ports))
+    """Serve queued commands; return the ids of those to be delivered again.
+
+    What there is no time for is put back, for any function to take up.
+    """
+    return serve_each(messages, partial(_serve, ports, ports.clock.now() + SERVE_TIME))
+
+
+def _serve(ports: Ports, end: datetime, body: str) -> None:
+    if ports.clock.now() < end:
+        receive(ports, body)
+    else:
+        put_back(ports, commands.QUEUE, body)
 
 
 def receive(ports: Ports, body: str) -> None:

@@ -74,3 +74,20 @@ def test_subprocesses_are_children_of_the_body(client: Client) -> None:
     assert {body["key"]} == {each["parentProcessInstanceKey"] for each in scopes}
     complete(client, activate(client, "a")[0]["key"])
     assert ["active", "completed"] == sorted(e["state"] for e in children(client, body["key"]))
+
+
+def test_parts_of_a_large_body_are_its_children_and_in_no_other_list(client: Client) -> None:
+    key = create(client, loop(), {"items": list(range(65))})
+
+    (body,) = children(client, key)
+    parts = children(client, body["key"])
+
+    assert [("multiInstance", body["key"])] * 2 == [
+        (part["processType"], part["parentProcessInstanceKey"]) for part in parts
+    ]
+    (listed,) = client.get("/v1/process-instances").json["partitions"]
+    assert [key] == [each["key"] for each in listed["items"]]
+    (job,) = activate(client, "a", maxJobs=1)
+    home = read(client, job["key"])["processInstanceKey"]
+    assert home in [part["key"] for part in parts]
+    assert "a" == instance(client, home)["activeElementInstances"][0]["elementId"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -103,3 +104,15 @@ def test_an_hourly_sweep_is_done_in_parts_off_the_queue() -> None:
 
     assert 1 == len(stage.activate("charge"))
     assert 2 < stage.jobs_of(key)[0].ring
+
+
+def test_what_a_batch_has_no_time_for_is_put_back_as_it_was() -> None:
+    stage = Stage()
+
+    def slowly() -> Iterator[tuple[str, str]]:
+        yield "1", "no command, which takes all the time there is"
+        stage.clock.move(16)
+        yield "2", "later"
+
+    assert [] == on_commands(stage.ports, slowly())
+    assert ["later"] == stage.queues.bodies(commands.QUEUE)
