@@ -51,6 +51,9 @@ class Client:
     def patch(self, url: str, body: JsonValue | bytes = None) -> Answer:
         return self.request("PATCH", url, body)
 
+    def put(self, url: str, body: JsonValue | bytes = None) -> Answer:
+        return self.request("PUT", url, body)
+
     def delete(self, url: str) -> Answer:
         return self.request("DELETE", url)
 

@@ -15,13 +15,15 @@ from chalicelib.api.priostack import (
     jobs,
     keyed,
     messages,
+    routed,
+    routing,
     user_tasks,
 )
 from chalicelib.api.priostack.document import PREFIX
 
 PARTS = (
     *(definitions, instances, hand_out, jobs, incidents, user_tasks, messages, decisions),
-    document,
+    *(routing, routed, document),
 )
 
 
