@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ from chalicelib.routing.messages import Entry, Group, Place, State
 from chalicelib.store.moments import to_ms
 
 QUEUE = "routing"
+YOUNG = timedelta(seconds=10)  # an early message is: most commits come within milliseconds
+OLD_DELAY_S = 15  # of an early one that is not: whoever promised it has probably died or lost
 NAME_LENGTH = 40  # hexadecimal digits that name the schedule of a message
 
 
@@ -134,17 +136,27 @@ def later(message: RoutingMessage, at: datetime) -> Later:
     return Later(f"m-{sha256(text.encode()).hexdigest()[:NAME_LENGTH]}", at, to_text(message))
 
 
+def put_back_after_s(message: RoutingMessage, now: datetime) -> int:
+    """Return how many seconds an early message waits before it is looked at again."""
+    return horizon.EARLY_DELAY_S if now - message.first_sent < YOUNG else OLD_DELAY_S
+
+
 # --- verdicts ----------------------------------------------------------------------------------
 
 
 def judge_handle(message: Handle, entry: Entry | None, now: datetime) -> Verdict:
-    """Say what a received message is; of an entry that is still to be committed it is early."""
-    is_yet_to_come = (
-        entry is None or entry.nonce != message.nonce or entry.revision < message.revision
-    )
-    if is_yet_to_come:
-        return Spare() if horizon.is_over(message.first_sent, now) else Early()
-    assert entry is not None
+    """Say what a received message is; of an entry that is still to be committed it is early.
+
+    It is spare where another message has the id: whoever promised this one read the clock before
+    that, so that to him the other has not expired either.
+    """
+    early = Spare() if horizon.is_over(message.first_sent, now) else Early()
+    if entry is None:
+        return early
+    if entry.nonce != message.nonce:
+        return Spare() if entry.expires_at > now + horizon.CLOCK_SKEW_MAX else early
+    if entry.revision < message.revision:
+        return early
     if entry.revision > message.revision or entry.state is not State.WAITING:
         return Spare()
     return LiveDue() if entry.due <= now else LiveLater(entry.due)

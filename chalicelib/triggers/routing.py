@@ -9,8 +9,8 @@ from typing import assert_never
 from chalicelib.delivery import later, routing
 from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare
 from chalicelib.operations.routing import receive as serve
-from chalicelib.ports import Ports
-from chalicelib.triggers.batches import Messages, looks, put_back, serve_each, show_again
+from chalicelib.ports import Message, Ports
+from chalicelib.triggers.batches import Messages, looks, serve_each, show_again
 
 FAULT_AGAIN_S = 10  # else what faults comes again only when its function would be dead
 
@@ -46,4 +46,5 @@ def receive(ports: Ports, body: str) -> None:
                 continue
             case _ as never:
                 assert_never(never)
-    put_back(ports, routing.QUEUE, body)
+    after_s = routing.put_back_after_s(message, ports.clock.now())
+    ports.queues.send(routing.QUEUE, [Message(body, after_s)])

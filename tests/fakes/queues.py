@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from chalicelib.delivery import bells, commands, runs, timers
+from chalicelib.delivery import bells, commands, routing, runs, timers
 from chalicelib.ports import Chance, Clock, Message, QueueMissing, Received
 
 RECEIVE_MAX = 10  # messages of one receive (SQS quota)
 DELAY_MAX_S = 900  # SQS quota
 STEP_S = 1.0  # a receive that waits looks again so often
-FIXED = (timers.QUEUE, commands.QUEUE, runs.QUEUE)
+FIXED = (timers.QUEUE, commands.QUEUE, runs.QUEUE, routing.QUEUE)
 
 
 @dataclass(slots=True)

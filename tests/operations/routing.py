@@ -35,7 +35,6 @@ class Routing(Stage):
             self.ports.settings,
             runner=self.runner,
         )
-        self.queues.ensure(queue.QUEUE)
 
     def channels(self, *names: str) -> None:
         """Declare channels."""

@@ -1,7 +1,7 @@
 """Guard mutation: take away one condition, or one ordering, and the simulation must notice.
 
-Every clause of `store/conditions.py` and `store/run_conditions.py` is taken out in turn, and so is
-each ordering that design section 9 names. Where two clauses guard the same thing, each alone may go
+Every clause of `store/conditions.py`, `run_conditions.py` and `route_conditions.py` is taken out in
+turn, and so is each ordering that design section 9 names. Where two clauses guard the same thing, each alone may go
 unnoticed; such a one is in COVERED with the reason and with what it is taken out together with, and
 then it must be noticed.
 """
@@ -16,8 +16,10 @@ from functools import partial
 
 from chalicelib.engine.guards import Guard
 from chalicelib.store.conditions import GUARDS
+from chalicelib.store.route_conditions import ROUTE_GUARDS, RouteGuard
 from chalicelib.store.run_conditions import RUN_GUARDS, RunGuard
-from tests.simulation import mutants, run_mutations
+from tests.simulation import mutants, route_mutations, run_mutations
+from tests.simulation.run_mutations import AnyGuard, Named
 from tests.simulation.runner import Failure, first_failure
 from tests.simulation.scenarios import SCENARIOS
 
@@ -32,8 +34,6 @@ class Mutation:
     apply: Callable[[], AbstractContextManager[None]]
     scenarios: tuple[str, ...]
 
-
-Named = tuple[Guard | RunGuard, str]  # a clause
 
 TURN_VERSION: Named = (Guard.TURN, "version as read")
 
@@ -107,9 +107,10 @@ IDLE: dict[Named, str] = {
     (Guard.CLAIM, "kind as read"): "the kind of a job never changes",
     (Guard.CLAIM, "type as read"): "the type of a job never changes",
     **run_mutations.IDLE,
+    **route_mutations.IDLE,
 }
 
-NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
+NOTICED_BY: dict[AnyGuard, tuple[str, ...]] = {
     Guard.START: ("call-and-cancel", "call"),
     Guard.TURN: ("parallel-join", "cancel-and-complete"),
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
@@ -135,14 +136,16 @@ NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
     Guard.START_TIMER: ("timer-start", "timer-start-replaced"),
     Guard.CLIENT_CAP: ("capped",),
     **run_mutations.NOTICED_BY,
+    **route_mutations.NOTICED_BY,
 }
 
 
-def clauses() -> dict[Guard | RunGuard, list[str]]:
-    """Return the names of the clauses of each guard, of both tables."""
-    names: dict[Guard | RunGuard, list[str]] = {}
+def clauses() -> dict[AnyGuard, list[str]]:
+    """Return the names of the clauses of each guard, of all tables."""
+    names: dict[AnyGuard, list[str]] = {}
     names |= {guard: [clause.name for clause in rule] for guard, rule in GUARDS.items()}
     names |= {guard: [clause.name for clause in rule] for guard, rule in RUN_GUARDS.items()}
+    names |= {guard: [clause.name for clause in rule] for guard, rule in ROUTE_GUARDS.items()}
     return names
 
 
@@ -164,10 +167,12 @@ def clause_mutations() -> list[Mutation]:
 @contextmanager
 def _without(taken: tuple[Named, ...]) -> Iterator[None]:
     """Take clauses out of the tables of guards while this lasts."""
-    whole, whole_of_runs = dict(GUARDS), dict(RUN_GUARDS)
+    whole, whole_of_runs, whole_of_routes = dict(GUARDS), dict(RUN_GUARDS), dict(ROUTE_GUARDS)
     for guard, name in taken:
         if isinstance(guard, RunGuard):
             RUN_GUARDS[guard] = tuple(each for each in RUN_GUARDS[guard] if each.name != name)
+        elif isinstance(guard, RouteGuard):
+            ROUTE_GUARDS[guard] = tuple(each for each in ROUTE_GUARDS[guard] if each.name != name)
         else:
             GUARDS[guard] = tuple(each for each in GUARDS[guard] if each.name != name)
     try:
@@ -175,6 +180,7 @@ def _without(taken: tuple[Named, ...]) -> Iterator[None]:
     finally:
         GUARDS.update(whole)
         RUN_GUARDS.update(whole_of_runs)
+        ROUTE_GUARDS.update(whole_of_routes)
 
 
 def ordering_mutations() -> list[Mutation]:
@@ -224,6 +230,7 @@ def ordering_mutations() -> list[Mutation]:
         Mutation("a decision within its turn", mutants.decisions_apart, ("decided-or-cancelled",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
         *(Mutation(*each) for each in run_mutations.ORDERINGS),
+        *(Mutation(*each) for each in route_mutations.ORDERINGS),
     ]
 
 

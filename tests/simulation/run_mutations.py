@@ -17,11 +17,13 @@ from chalicelib.ports import Ports, Table
 from chalicelib.scheduler.definition import ScheduledJob
 from chalicelib.scheduler.rows import Row
 from chalicelib.store import runs as rows
+from chalicelib.store.route_conditions import RouteGuard
 from chalicelib.store.run_conditions import RunGuard
 from chalicelib.store.runs import Finish, Finished
 from tests.simulation.replacing import replaced
 
-Named = tuple[Guard | RunGuard, str]
+AnyGuard = Guard | RunGuard | RouteGuard
+Named = tuple[AnyGuard, str]
 Mutant = AbstractContextManager[None]
 
 COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
@@ -47,7 +49,7 @@ IDLE: dict[Named, str] = {
     (RunGuard.BEGIN, "due"): "a row's time changes only with its attempt",
 }
 
-NOTICED_BY: dict[Guard | RunGuard, tuple[str, ...]] = {
+NOTICED_BY: dict[AnyGuard, tuple[str, ...]] = {
     RunGuard.REPLACE_JOB: ("edited-at-its-end",),
     RunGuard.INSERT_ROW: ("fired-at-once", "side-by-side"),
     RunGuard.BEGIN: ("fired-at-once", "pool-with-retry"),

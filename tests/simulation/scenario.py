@@ -10,17 +10,18 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from chalicelib.delivery import commands, horizon, runs, timers
+from chalicelib.delivery import commands, horizon, routing, runs, timers
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
 from chalicelib.operations.sweep import Swept, sweep_all
-from chalicelib.ports import Ports, Received, Settings
+from chalicelib.ports import Ports, Received, Runner, Settings
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, dmn_definitions
 from chalicelib.store.definitions import Definition
 from chalicelib.store.dmn_definitions import DmnDefinition
 from chalicelib.triggers.batches import Messages
 from chalicelib.triggers.commands import on_commands
+from chalicelib.triggers.routing import on_routing
 from chalicelib.triggers.runs import on_runs
 from chalicelib.triggers.timers import on_timers
 from infra.template import VISIBILITY_S
@@ -42,6 +43,7 @@ from tests.simulation.ports import (
     TrueClock,
     WatchedQueues,
 )
+from tests.simulation.route_watch import Answers, PlayedCalls
 from tests.simulation.run_ports import CountedAlerts, PlayedRunner, Says, StruckFirings, succeeds
 from tests.simulation.stage import Stage
 from tests.simulation.watch import Watch
@@ -75,7 +77,8 @@ class Scenario:
         `expect` yields what is wrong in the end, beside the invariants of every run; all of it
         happens `under` a circumstance. `decisions` is a DMN file that its tasks call. Without a
         `diagram` it is about scheduled jobs, whose attempts take `work_ms` and end as the
-        scenario `says`.
+        scenario `says`; or, with `is_routing`, about messages in channels, and it `answers` the
+        calls of their endpoints.
     """
 
     name: str
@@ -91,6 +94,8 @@ class Scenario:
     profile: Profile = Profile.ZENBPM
     decisions: str | None = None
     says: Says = succeeds
+    is_routing: bool = False
+    answers: Answers = lambda _: 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +186,22 @@ def _set(scenario: Scenario, world: World) -> Stage:
         SeededChance(world.plan.seed),
         scenario.settings,
         firings=firings,
-        runner=PlayedRunner(world, watch.runs, scenario.work_ms, scenario.says),
+        runner=_runner(scenario, world, watch),
         alerts=CountedAlerts(watch.runs),
     )
     definition_key = 0 if template.definition is None else template.definition.key
     stage = Stage(world, ports, table, queues, Ledger(), watch, firings, definition_key)
-    stage.is_scheduling = scenario.diagram is None
+    stage.is_routing = scenario.is_routing
+    stage.is_scheduling = scenario.diagram is None and not scenario.is_routing
     for mapping in _triggers(stage):
         world.spawn(f"mapping of {mapping.queue}", partial(mapping.pump, stage))
     return stage
+
+
+def _runner(scenario: Scenario, world: World, watch: Watch) -> Runner:
+    if scenario.is_routing:
+        return PlayedCalls(world, watch.routes, scenario.answers, scenario.work_ms)
+    return PlayedRunner(world, watch.runs, scenario.work_ms, scenario.says)
 
 
 def _triggers(stage: Stage) -> list[Mapping]:
@@ -197,6 +209,8 @@ def _triggers(stage: Stage) -> list[Mapping]:
     if stage.is_scheduling:
         return [_runs_trigger(stage) for _ in range(RUN_FUNCTIONS)]
     serve = {timers.QUEUE: on_timers, commands.QUEUE: on_commands}
+    if stage.is_routing:
+        serve[routing.QUEUE] = on_routing
     return [
         Mapping(queue, partial(_serve, stage, function), VISIBILITY_S)
         for queue, function in serve.items()

@@ -34,6 +34,7 @@ class Stage:
     definition_key: int
     clients: int = 0  # who have not yet asked for all they want
     is_scheduling: bool = False  # of scheduled jobs: a message may still make a row
+    is_routing: bool = False  # of messages in channels
     is_over: bool = False  # the play is done: who waits for work goes home
 
     def client(self, name: str, act: Callable[[], None], after_ms: int = 0) -> None:
@@ -55,6 +56,7 @@ class Stage:
         is_open = (
             watch.open_roots or watch.runs.open_rows or (self.is_scheduling and watch.messages)
         )
+        is_open = is_open or not watch.routes.is_played
         return not (self.clients or self.world.echoes or is_open)
 
     def is_quiet(self) -> bool:

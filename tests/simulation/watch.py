@@ -17,6 +17,7 @@ from chalicelib.engine.state import USER_TASK
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
 from chalicelib.store.table import SCHEDULED_JOB
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
+from tests.simulation.route_watch import RouteWatch, awaited, is_routed, number_of
 from tests.simulation.run_watch import RunWatch
 
 ENDS = 12  # where a live element's row says that a child of it was asked to end
@@ -42,6 +43,8 @@ def time_of(body: str) -> int:
 def subject_of(body: str) -> Subject:
     """Return what a message body is about."""
     said = json.loads(body)
+    if (routed := number_of(body)) is not None:
+        return Subject(*routed)
     if "instance" not in said and "job" not in said:
         return Subject("other", 0, 0)
     if "job" in said:
@@ -76,6 +79,7 @@ class Watch:
         self.found_by: dict[object, Item | None] = {}  # by the latest single write of an actor
         self.jobs: dict[str, Item] = {}  # as they are, by sort key
         self.runs = RunWatch(now_ms, complain)
+        self.routes = RouteWatch(complain)
 
     # --- messages ----------------------------------------------------------------------------
 
@@ -148,6 +152,10 @@ class Watch:
         if key.pk.startswith(SCHEDULED_JOB):
             self.runs.wrote(key, before, after)
             return
+        if is_routed(key):
+            self.routes.wrote(key, before, after)
+            self._wrote_routed(key, after)
+            return
         match key.sk[:2]:
             case "R":
                 self._wrote_root(key, before, after)
@@ -201,6 +209,13 @@ class Watch:
         elif before is not None and number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
             self.early_timers.append((int(key.pk[2:]), str(before["element_id"])))
 
+    def _wrote_routed(self, key: ItemKey, after: Item | None) -> None:
+        found = None if after is None else awaited(key, after)
+        if found is not None:
+            subject, due_ms = Subject(*found[0]), found[1]
+            self._places[subject] = key
+            self._check_alive(subject, f"{key.pk} {key.sk}", max(self._now_ms(), due_ms))
+
     def _check_cap(self, claimed: Item) -> None:
         owner, latest = str(claimed.get("owner")), self._now_ms() + SKEW_TOLERATED_MS
         if owner not in self.caps:
@@ -240,6 +255,9 @@ class Watch:
                 missed = _is_open(item) and number(item, "ring") == subject.number
             case "timer":
                 missed = number(item, "due") == subject.number
+            case "handle" | "group":
+                found = awaited(place, item)
+                missed = found is not None and Subject(*found[0]) == subject
             case _:
                 missed = number(item, "version") == subject.number and _has_agenda(item)
         if missed:

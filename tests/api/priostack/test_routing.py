@@ -15,11 +15,6 @@ from tests.api.priostack.driver import API, deploy, instance, process, task
 ORDER = {"id": "o-1", "correlationKey": "c", "body": {"total": 7}}
 
 
-@pytest.fixture(autouse=True)
-def _queue(ports: Ports) -> None:
-    ports.queues.ensure(queue.QUEUE)
-
-
 def serve(ports: Ports) -> None:
     """Serve the queue until it is empty."""
     while received := ports.queues.receive(queue.QUEUE, 10, 90, 0):

@@ -11,6 +11,7 @@ from tests.simulation.scenarios import (
     meeting,
     operating,
     polling,
+    routing,
     scheduling,
 )
 
@@ -18,7 +19,7 @@ SCENARIOS = {
     scenario.name: scenario
     for module in (
         *(flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding),
-        calling,
+        *(calling, routing),
     )
     for scenario in module.SCENARIOS
 }
