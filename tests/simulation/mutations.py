@@ -1,9 +1,9 @@
 """Guard mutation: take away one condition, or one ordering, and the simulation must notice.
 
 Every clause of `store/conditions.py`, `run_conditions.py` and `route_conditions.py` is taken out in
-turn, and so is each ordering that design section 9 names. Where two clauses guard the same thing, each alone may go
-unnoticed; such a one is in COVERED with the reason and with what it is taken out together with, and
-then it must be noticed.
+turn, and so is each ordering that design section 9 names. Where two clauses guard the same thing,
+each alone may go unnoticed; such a one is in COVERED with the reason and with what it is taken out
+together with, and then it must be noticed.
 """
 
 from __future__ import annotations
