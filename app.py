@@ -11,7 +11,7 @@ from typing import Any
 from chalice.app import CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib import logs, wiring
-from chalicelib.api import priostack, scheduler, zenbpm
+from chalicelib.api import authorizer, priostack, scheduler, zenbpm
 from chalicelib.api.gateway import Gateway, serve_the_rest
 from chalicelib.triggers import commands, routing, runs, timers
 from chalicelib.triggers import sweep as sweeper
@@ -21,6 +21,7 @@ app = Gateway("headrace")
 app.register_middleware(logs.invocation, "all")
 logs.at_end(wiring.after_invocation)
 
+authorizer.register(app)
 zenbpm.register(app)
 priostack.register(app)
 scheduler.register(app)

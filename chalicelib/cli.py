@@ -108,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_linting(commands)
     _add_operating(commands)
+    _add_keys(commands)
     _add_deciding(commands)
     return parser
 
@@ -149,6 +150,20 @@ def _add_operating(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     release = commands.add_parser("release-holds", help="free jobs that are held without an end")
     _place(release)
     release.set_defaults(command=_release_holds)
+
+
+def _add_keys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    keys = commands.add_parser("keys", help="make, list and revoke API keys")
+    actions = keys.add_subparsers(required=True, metavar="ACTION")
+    create = actions.add_parser("create", help="make a key and print it, this once")
+    create.add_argument("name", metavar="NAME", help="whose it is; it stands in the log")
+    create.add_argument("--role", required=True, choices=("worker", "starter", "operator"))
+    listing = actions.add_parser("list", help="list the keys by name, role and age")
+    revoke = actions.add_parser("revoke", help="let a key open nothing any more")
+    revoke.add_argument("name", metavar="NAME", help="or its id")
+    for action, command in ((create, _create_key), (listing, _list_keys), (revoke, _revoke_key)):
+        _place(action)
+        action.set_defaults(command=command)
 
 
 def _add_deciding(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -266,6 +281,30 @@ def _resolve(options: argparse.Namespace) -> int:
     mended = Mended(retries=options.retries, variables=run.json_object(options.variables))
     _attach(options)
     return operate.resolve_incidents(wiring.ports(), options.incidents, mended)
+
+
+def _create_key(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.local import operate  # noqa: PLC0415
+
+    _attach(options)
+    return operate.create_key(wiring.ports(), options.name, options.role)
+
+
+def _list_keys(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.local import operate  # noqa: PLC0415
+
+    _attach(options)
+    return operate.show_keys(wiring.ports())
+
+
+def _revoke_key(options: argparse.Namespace) -> int:
+    from chalicelib import wiring  # noqa: PLC0415
+    from chalicelib.local import operate  # noqa: PLC0415
+
+    _attach(options)
+    return operate.revoke_key(wiring.ports(), options.name)
 
 
 def _feel(options: argparse.Namespace) -> int:

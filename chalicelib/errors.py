@@ -3,7 +3,9 @@
     HeadraceError
     ├── Rejected      the caller is wrong and nothing changed; a dialect makes it its own 4xx
     │   └── TooLarge  what the caller sent, or would make, passes a limit (413)
-    └── Conflict      another writer kept winning until the deadline; repeating is right
+    ├── Unauthenticated  nobody knows who calls (401)
+    ├── Forbidden        who calls is known, and may not do this (403)
+    └── Conflict         another writer kept winning until the deadline; repeating is right
 
 An *incident* is no exception: the model or its data are wrong, the caller's command stands
 and the instance waits for an operator. A *fault* (ours or AWS's) is any other exception.
@@ -53,3 +55,11 @@ class TooLarge(Rejected):
 
 class Conflict(HeadraceError):
     """Other writers were first until the deadline passed; the caller may repeat."""
+
+
+class Unauthenticated(HeadraceError):
+    """No key came with the request, or one that is not known (401)."""
+
+
+class Forbidden(HeadraceError):
+    """The key is known, and its role may not do this (403)."""

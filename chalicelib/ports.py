@@ -305,6 +305,14 @@ class LogMode(StrEnum):
     OFF = "off"
 
 
+class Access(StrEnum):
+    """Who may call over HTTP."""
+
+    OPEN = "open"  # whoever reaches the address
+    KEYS = "keys"  # who has an API key
+    IAM = "iam"  # whose signature the gateway has verified
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What an operator may set, by the names of contracts/zenbpm.md section 5.1."""
@@ -327,6 +335,8 @@ class Settings:
     alarm_sender: str = ""  # scheduler.alarmSender
     start_quota: int = 0  # priostack.startQuota; 0: none
     api_keys: tuple[str, ...] = ()  # priostack.apiKeys; without any nobody is asked for one
+    access: Access = Access.OPEN  # httpServer.access
+    operator_key: str = ""  # httpServer.operatorKey; with access by keys
 
 
 # --- scheduled jobs ----------------------------------------------------------------------------

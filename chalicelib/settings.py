@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 from chalicelib.bpmn import durations
 from chalicelib.engine.limits import DEFAULT_LIMITS
-from chalicelib.ports import LogMode, Settings
+from chalicelib.ports import Access, LogMode, Settings
 
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 
+ACCESS, OPERATOR_KEY = "HEADRACE_ACCESS", "HEADRACE_API_KEY"
 NAME_MAX = 100  # characters of the name under which traces are shown
 API_KEY_LENGTH_MIN = 16  # characters that nobody guesses
 CLIENT_CAP_MAX = 5_000  # jobs of one client and type: what one item of 400 kB lists easily
@@ -163,6 +164,12 @@ def _log_mode(text: str) -> LogMode:
     return LogMode(text.lower())
 
 
+def _access(text: str) -> Access:
+    if text.lower() not in set(Access):
+        raise ValueError(f"expected {', '.join(Access)}, found {text[:50]!r}")
+    return Access(text.lower())
+
+
 def _name(text: str) -> str:
     if len(text) > NAME_MAX:
         raise ValueError(f"expected at most {NAME_MAX} characters, found {len(text)}")
@@ -255,6 +262,8 @@ ROWS = (
     ),
     Row("scheduler.scripts", "SCHEDULER_SCRIPTS", "scripts", flag),
     Row("scheduler.alarmSender", "SCHEDULER_ALARM_SENDER", "alarm_sender", _email_address),
+    Row("httpServer.access", ACCESS, "access", _access),
+    Row("httpServer.operatorKey", OPERATOR_KEY, "operator_key", str),
     Row("priostack.startQuota", "PRIOSTACK_START_QUOTA", "start_quota", _not_negative),
     Row("priostack.apiKeys", "PRIOSTACK_API_KEYS", "api_keys", _api_keys),
 )

@@ -14,8 +14,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from chalicelib import settings
 from chalicelib.delivery import runs
-from chalicelib.ports import HISTORY, LIVE
+from chalicelib.ports import HISTORY, LIVE, Access
 from chalicelib.store import table
 from infra import names, policies
 
@@ -32,6 +33,7 @@ BATCH = {names.TIMERS: 10, names.COMMANDS: 10, names.RUNS: 1, names.ROUTING: 1}
 # Of each mapping; SQS allows 2 to 1,000. As many attempts of scheduled jobs are made at a time.
 CONCURRENCY = {names.TIMERS: 20, names.COMMANDS: 20, names.RUNS: 100, names.ROUTING: 50}
 LOG_DAYS = 30
+ACCESS = "Access"  # the parameter
 SENDERS = tuple(names.FUNCTION_NAMES)
 
 
@@ -58,7 +60,13 @@ def extension(alarm_sender: str = "") -> Json:
                 "Default": "dev",
                 "AllowedPattern": "[a-z][a-z0-9-]{0,19}",
                 "Description": "Names every table, queue and function of this deployment",
-            }
+            },
+            ACCESS: {
+                "Type": "String",
+                "Default": Access.KEYS.value,
+                "AllowedValues": [each.value for each in Access],
+                "Description": "Who may call: who has an API key, who signs, or anybody",
+            },
         },
         "Resources": resources,
         "Outputs": {
@@ -230,7 +238,8 @@ def _function(function: str) -> Json:
         "Timeout": TIMEOUTS_S.get(function, FUNCTION_TIMEOUT_S),
         "Environment": {
             "Variables": {
-                variable: {"Fn::Sub": name} for variable, name in names.ENVIRONMENT.items()
+                **{variable: {"Fn::Sub": name} for variable, name in names.ENVIRONMENT.items()},
+                settings.ACCESS: {"Ref": ACCESS},
             }
         },
     }

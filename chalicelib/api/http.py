@@ -28,6 +28,7 @@ CORS_PREFLIGHT = {
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Api-Key",
     "Access-Control-Max-Age": "3600",
 }
+CHALLENGE = {"WWW-Authenticate": "Bearer"}  # goes with a 401 (RFC 9110 section 11.6.1)
 INT64 = Whole()
 ANSWER_BYTES_MAX = 6_000_000  # of the 6 MB that a Lambda function may answer with
 

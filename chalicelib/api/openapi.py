@@ -42,6 +42,7 @@ WORDS: Mapping[int, str] = {
     400: "The request is wrong, and nothing changed",
     401: "No key came with the request, or one that is not known",
     402: "The quota is used up",
+    403: "The role of the key does not allow it",
     404: "The key or id names nothing",
     409: "What is there forbids it, and nothing changed",
     413: "Too large a request, or too large an answer",
@@ -49,6 +50,11 @@ WORDS: Mapping[int, str] = {
     422: "The model is refused, and nothing changed",
     500: "A fault of the server's; its log says why",
     503: "Others were first until the deadline passed: repeat",
+}
+
+SCHEMES: JsonObject = {  # of `authorizer.py`; a server may ask for no key
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 
 Routes = Mapping[str, Mapping[str, Any]]  # Chalice's: path, method, entry
@@ -79,7 +85,11 @@ def document(routes: Routes, about: About) -> JsonObject:
         },
         "servers": [{"url": ".", "description": "Where this document is"}],
         "paths": paths,
-        "components": {"schemas": dict(sorted(shapes.schemas.items()))},
+        "security": [{}, *({name: []} for name in SCHEMES)],
+        "components": {
+            "schemas": dict(sorted(shapes.schemas.items())),
+            "securitySchemes": SCHEMES,
+        },
     }
 
 

@@ -2,7 +2,7 @@
 
 The document of a dialect, such as `/v1/openapi.json`, is made of these and of the shapes they name,
 and a house test compares them with what the routes do. What may go wrong anywhere is not repeated:
-500 and 503.
+401, 403, 500 and 503. Who may call it says `authorizer.py`, by its id.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from chalicelib.api.schema import Object, Type
 
 View = TypeVar("View", bound=Callable[..., Any])
-ANYWHERE = (500, 503)  # a fault; a conflict that lasted
+ANYWHERE = (401, 403, 500, 503)  # no key; another role's; a fault; a conflict that lasted
 
 
 @dataclass(frozen=True, slots=True)

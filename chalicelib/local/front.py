@@ -8,7 +8,6 @@ emulator's own.
 
 from __future__ import annotations
 
-import hmac
 import json
 import secrets
 import socket
@@ -53,7 +52,8 @@ _HOP = frozenset(
 # Of all that we refuse ourselves, so that pages of other origins can read it too.
 _REFUSAL = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
 # What the emulator would take for itself: whose account, which of its services.
-_PRIVATE = ("authorization", "x-api-key", "x-amz", "x-amzn", "x-ministack")
+_PRIVATE = ("authorization", "x-amz", "x-amzn", "x-ministack")
+KEY = "X-Api-Key"  # which the emulator leaves to us
 
 
 class Front(ThreadingHTTPServer):
@@ -63,11 +63,10 @@ class Front(ThreadingHTTPServer):
     allow_reuse_address = True
     request_queue_size = BACKLOG
 
-    def __init__(self, host: str, port: int, *, body_max: int, api_key: str | None) -> None:
+    def __init__(self, host: str, port: int, *, body_max: int) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
         self.body_max = body_max
-        self.api_key = api_key
         self.secret = secrets.token_urlsafe(24)
         self.gateway: Gateway | None = None
         self.draining = False
@@ -158,13 +157,6 @@ class _Handler(BaseHTTPRequestHandler):
         prefix = f"/{self.server.secret}/"
         if self.path.startswith(prefix):
             self._call(self.path.removeprefix(prefix))
-        elif not self._is_preflight() and not self._is_known():
-            self._refuse(
-                HTTPStatus.UNAUTHORIZED,
-                "UNAUTHORIZED",
-                "expected the API key as `Authorization: Bearer` or `X-Api-Key`",
-                {"WWW-Authenticate": "Bearer"},
-            )
         elif self.server.gateway is None or self.server.draining:
             self._refuse(
                 HTTPStatus.SERVICE_UNAVAILABLE,
@@ -189,29 +181,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(answer.status, headers, answer.content)
 
     def _passed(self) -> dict[str, str]:
-        return {
+        """Return the headers for the gateway, a bearer's key in the one place it may be there."""
+        passed = {
             name: value
             for name, value in self.headers.items()
             if name.lower() not in _HOP and not name.lower().startswith(_PRIVATE)
         }
-
-    def _is_preflight(self) -> bool:
-        """Say whether a browser asks what a page may send: it never sends credentials with that.
-
-        Source: Fetch standard, "CORS-preflight fetch".
-        """
-        return self.command == "OPTIONS" and "Access-Control-Request-Method" in self.headers
-
-    def _is_known(self) -> bool:
-        """Say whether a request has the server's key, if there is one."""
-        key = self.server.api_key
-        if key is None:
-            return True
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
-        offered = (self.headers.get("X-Api-Key", ""), token if scheme.lower() == "bearer" else "")
-        # Both are compared always, and each in constant time.
-        found = [hmac.compare_digest(each.strip().encode(), key.encode()) for each in offered]
-        return any(found)
+        if scheme.lower() == "bearer" and KEY not in self.headers:
+            passed[KEY] = token.strip()
+        return passed
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer what is no HTTP, or of a method that no route has, in the contract's shape."""

@@ -83,6 +83,8 @@ def gateway_path(path: str) -> str:
     if not path.startswith("/") or not path.isascii() or not path.isprintable() or " " in path:
         raise BadRequest(f"expected a path of printable ASCII, found {path[:100]!r}")
     place, mark, query = path.partition("?")
+    if {".", ".."} & set(place.split("/")):  # the way out of the API, to the emulated AWS
+        raise BadRequest(f"expected a path without dot segments, found {path[:100]!r}")
     return place.replace("%", "%25") + mark + query
 
 

@@ -1,4 +1,4 @@
-"""`headrace incidents` and `headrace resolve`: what waits for an operator, and its end."""
+"""What an operator does at the command line: incidents and their end, API keys."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.local.terminal import columns, say, warn
-from chalicelib.operations import incidents, instances
+from chalicelib.operations import api_keys, incidents, instances
 from chalicelib.operations.incidents import Mended
 from chalicelib.ports import Ports
+from chalicelib.store.api_keys import Role
 from chalicelib.store.incidents import OpenIncident
 from chalicelib.store.lists import Cut, Listed
 
@@ -53,6 +54,33 @@ def _meant(ports: Ports, key: int) -> Sequence[int]:
     if not open_keys:
         say(f"{key}  no open incidents")
     return open_keys
+
+
+def create_key(ports: Ports, name: str, role: str) -> int:
+    """Make a key and print it alone, so that it can be piped; return 0. Raises: Rejected."""
+    say(api_keys.create_key(ports, name, Role(role)))
+    warn(f"the key of {name}, a {role}: keep it, for it is shown this once")
+    return 0
+
+
+def show_keys(ports: Ports) -> int:
+    """Print all keys, the oldest first, by what is kept of them; return 0."""
+    keys = api_keys.list_keys(ports)
+    rows = [
+        (key.name, key.role.value, key.id, key.created_at.isoformat(timespec="seconds"))
+        for key in keys
+    ]
+    for line in columns([("name", "role", "id", "made"), *rows]) if keys else ["no keys"]:
+        say(line)
+    return 0
+
+
+def revoke_key(ports: Ports, name_or_id: str) -> int:
+    """Revoke a key, and say when that holds everywhere; return 0. Raises: Rejected."""
+    key = api_keys.revoke_key(ports, name_or_id)
+    seconds = int(api_keys.REMEMBERED.total_seconds())
+    say(f"revoked {key.name}, a {key.role}; within {seconds} s it opens nothing any more")
+    return 0
 
 
 def _lines(listed: Listed[OpenIncident]) -> Iterator[str]:

@@ -35,11 +35,12 @@ from chalicelib.local.emulator import (
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
 from chalicelib.operations import sweep
+from chalicelib.ports import Access
 from infra import names, package
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
 PROBE_TIMEOUT_S = 20.0
-API_KEY = "HEADRACE_API_KEY"
+API_KEY = settings.OPERATOR_KEY
 NOTE = "server.json"  # in the state folder, while its server runs
 
 
@@ -96,7 +97,7 @@ class Server:
         self._folder = self._open_state()
         newest = self._folder.newest() if self._folder else None
         port = _port_like(newest)
-        set_environment(_environment(f"http://{LOOPBACK}:{port}"))
+        set_environment(_environment(f"http://{LOOPBACK}:{port}", self._options.api_key))
         template = stack.build_template()
         stack.call_here(template, self._front)
         self._front.listen()
@@ -146,7 +147,7 @@ class Server:
             )
         body_max = settings.read(os.environ).max_body_bytes
         try:
-            return Front(options.host, options.port, body_max=body_max, api_key=options.api_key)
+            return Front(options.host, options.port, body_max=body_max)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise StartFailed(
@@ -216,9 +217,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _environment(endpoint: str) -> dict[str, str]:
+def _environment(endpoint: str, api_key: str | None) -> dict[str, str]:
+    # On the laptop a key is asked for where one is set, or where the operator says so.
+    unless_set = os.environ.get(settings.ACCESS, Access.OPEN.value)
     return {
         **client_environment(endpoint),
+        settings.ACCESS: Access.KEYS.value if api_key else unless_set,
+        settings.OPERATOR_KEY: api_key or "",
         **stack.environment(),
         "POWERTOOLS_LOG_LEVEL": os.environ.get("POWERTOOLS_LOG_LEVEL", "WARNING"),
     }

@@ -35,6 +35,7 @@ Beside them:
     Q#<request> / Q                   the jobs that an activation with a request id is to claim
     C#<client and type> / C           client cap: the jobs that a client holds of a type
     CENSUS / <began>                  how much the segments of a sweep found open
+    API_KEYS / <id>                   an API key: its name, role and hash
 
 A scheduled job is a collection of its own, under `SJ#<job id>`:
 
@@ -250,6 +251,12 @@ XML = "X#"
 START_QUOTA = ItemKey(LIVE, "Q#starts", "-")  # counts starts against priostack.startQuota
 BLOCK_COUNTER = ItemKey(LIVE, "COUNTER", "blocks")
 CENSUS = "CENSUS"
+API_KEYS = "API_KEYS"
+
+
+def api_key_key(id_: str) -> ItemKey:
+    """Return where an API key is described; all are in one partition, for they are few."""
+    return ItemKey(LIVE, API_KEYS, id_)
 
 
 def census_key(began_ms: int) -> ItemKey:

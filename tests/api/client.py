@@ -41,6 +41,7 @@ class Client:
 
     def __init__(self, app: Gateway) -> None:
         self._app = app
+        self.identity: dict[str, str] = {}  # of who signed, where the gateway verifies that
 
     def get(self, url: str, **headers: str) -> Answer:
         return self.request("GET", url, headers=headers)
@@ -75,7 +76,11 @@ class Client:
             or None,
             "pathParameters": captured or None,
             "stageVariables": None,
-            "requestContext": {"httpMethod": method, "resourcePath": pattern},
+            "requestContext": {
+                "httpMethod": method,
+                "resourcePath": pattern,
+                "identity": self.identity,
+            },
             "body": base64.b64encode(raw).decode() if body is not None else None,
             "isBase64Encoded": body is not None,
         }

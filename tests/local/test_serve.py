@@ -134,10 +134,10 @@ def test_with_a_key_it_serves_other_hosts_and_only_who_has_it(tmp_path: Path) ->
         ports = sorted(listeners(served.process.pid))
 
         with pytest.raises(Refused, match="UNAUTHORIZED") as refused:
-            Client(url).get("/system/health/live")
+            Client(url).get("/system/health/ready")
 
         assert 401 == refused.value.status
-        assert "UP" == Client(url, "sesame").get("/system/health/live")["status"]
+        assert "UP" == Client(url, "sesame").get("/system/health/ready")["status"]
         assert (204, "*") == preflight(f"{url}/v1/jobs")
         assert ["00000000", "0100007F"] == [port.partition(":")[0] for port in ports]
         served.end()

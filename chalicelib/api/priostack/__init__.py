@@ -13,7 +13,6 @@ from chalicelib.api.priostack import (
     incidents,
     instances,
     jobs,
-    keyed,
     messages,
     routed,
     routing,
@@ -28,8 +27,7 @@ PARTS = (
 
 
 def register(app: Chalice) -> None:
-    """Register every route of the dialect, and who is asked for a key."""
-    app.register_middleware(keyed.guard, "http")
+    """Register every route of the dialect."""
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
 

@@ -8,7 +8,7 @@ from chalice.app import Blueprint, Response
 
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
-from chalicelib.api.operation import ANYWHERE, About, Operation, camel_case
+from chalicelib.api.operation import About, Operation, camel_case
 from chalicelib.api.priostack import errors
 from chalicelib.api.schema import Anything
 from chalicelib.json_text import JsonObject
@@ -27,7 +27,6 @@ ABOUT = About(
     prefix=PREFIX,
     error=errors.ERROR,
     spell=camel_case,
-    anywhere=(401, *ANYWHERE),
 )
 
 routes = Blueprint(__name__)

@@ -14,7 +14,7 @@ from chalice.app import Response
 from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Field, Object, Text
-from chalicelib.errors import Conflict, HeadraceError, Reason, Rejected
+from chalicelib.errors import Conflict, Forbidden, HeadraceError, Reason, Rejected, Unauthenticated
 from chalicelib.operations.start_quota import QuotaUsedUp
 
 ERROR = Object("Error", {"error": Field(Text(), lambda message: message, required=True)})
@@ -31,11 +31,12 @@ class ModelRefused(HeadraceError):
     """The file is XML, but no model that we run (422)."""
 
 
-class KeyMissing(HeadraceError):
-    """No API key came with the request, or one that is not known (401)."""
-
-
-_OWN: Mapping[type, int] = {ModelRefused: 422, QuotaUsedUp: 402, KeyMissing: 401}
+_OWN: Mapping[type, int] = {
+    ModelRefused: 422,
+    QuotaUsedUp: 402,
+    Unauthenticated: 401,
+    Forbidden: 403,
+}
 
 
 def error(problem: Exception) -> Response:
@@ -43,8 +44,9 @@ def error(problem: Exception) -> Response:
     match problem:
         case NotServed(status=status, message=message, allow=allow):
             return _worded(status, message, {"Allow": ", ".join(allow)} if allow else {})
-        case ModelRefused() | QuotaUsedUp() | KeyMissing():
-            return _worded(_OWN[type(problem)], str(problem))
+        case ModelRefused() | QuotaUsedUp() | Unauthenticated() | Forbidden():
+            status = _OWN[type(problem)]
+            return _worded(status, str(problem), http.CHALLENGE if status == 401 else {})
         case Rejected(reason=reason, message=message):
             return _worded(_REJECTED[reason], message)
         case Conflict():

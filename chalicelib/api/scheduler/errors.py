@@ -13,7 +13,7 @@ from chalice.app import Response
 from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Field, Object, Text
-from chalicelib.errors import Conflict, Reason, Rejected
+from chalicelib.errors import Conflict, Forbidden, Reason, Rejected, Unauthenticated
 
 ERROR = Object(
     "Error",
@@ -38,6 +38,10 @@ def error(problem: Exception) -> Response:
             return _worded(status, message, headers={"Allow": ", ".join(allow)} if allow else {})
         case Rejected(reason=reason, message=message, details=details):
             return _worded(_REJECTED[reason], message, field=details.get("field"))
+        case Unauthenticated():
+            return _worded(401, str(problem), headers=http.CHALLENGE)
+        case Forbidden():
+            return _worded(403, str(problem))
         case Conflict():
             return _worded(503, str(problem), headers={"Retry-After": "1"})
         case _:

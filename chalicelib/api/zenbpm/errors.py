@@ -1,6 +1,7 @@
 """What went wrong, in ZenBPM's words: its statuses, codes and the one error body.
 
-Source: contracts/zenbpm.md section 1.1; 503 is ours (section 1.1 has 502 for what may be repeated).
+Source: contracts/zenbpm.md section 1.1; 503 is ours (section 1.1 has 502 for what may be repeated),
+and so are 401 and 403, for upstream asks nobody for a key.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Moment, Object, Text, Type
 from chalicelib.api.zenbpm.shapes import member
-from chalicelib.errors import Conflict, Reason, Rejected
+from chalicelib.errors import Conflict, Forbidden, Reason, Rejected, Unauthenticated
 from chalicelib.json_text import JsonObject
 
 ERROR = Object(
@@ -42,6 +43,10 @@ def error(problem: Exception) -> Response:
         case Rejected(reason=reason, message=message, details=details):
             status, code = _REJECTED[reason]
             return _worded(status, code, message, details=_detailed(details))
+        case Unauthenticated():
+            return _worded(401, "UNAUTHORIZED", str(problem), headers=http.CHALLENGE)
+        case Forbidden():
+            return _worded(403, "FORBIDDEN", str(problem))
         case Conflict():
             # Not 409: a worker would take its job for ended. Nothing is lost by repeating.
             return _worded(503, "CLUSTER_ERROR", str(problem), headers={"Retry-After": "1"})
