@@ -1,8 +1,7 @@
 """The outside as the operations see it: a table, queues, schedules, a clock, chance, a journal.
 
-Each port is small, says nothing of processes or jobs, and has two implementations that pass one
-contract suite: in memory (`tests/fakes.py`) and on AWS (`store/dynamodb.py`, `delivery/sqs.py`,
-`delivery/scheduler.py`). What is above them (items, commits, claims, bells) is written once.
+Each is small, says nothing of processes or jobs, and has two implementations that pass one contract
+suite: in memory (`tests/fakes`) and on AWS (`store`, `delivery`). What is above is written once.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from chalicelib.access import Access
 from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
 from chalicelib.scheduler.definition import ScheduledJob, Sink
@@ -303,14 +303,6 @@ class LogMode(StrEnum):
     ALL = "all"
     ERRORS = "errors"  # those answered by a status of 400 or more
     OFF = "off"
-
-
-class Access(StrEnum):
-    """Who may call over HTTP."""
-
-    OPEN = "open"  # whoever reaches the address
-    KEYS = "keys"  # who has an API key
-    IAM = "iam"  # whose signature the gateway has verified
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from chalicelib.access import Access
 from chalicelib.bpmn import durations
 from chalicelib.engine.limits import DEFAULT_LIMITS
-from chalicelib.ports import Access, LogMode, Settings
+from chalicelib.ports import LogMode, Settings
 
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 

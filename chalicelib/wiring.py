@@ -16,9 +16,10 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from chalicelib import settings
+from chalicelib.access import Access
 from chalicelib.delivery import horizon
 from chalicelib.logs import Answered
-from chalicelib.ports import HISTORY, LIVE, Access, Alerts, Firings, Ports, Runner, Settings
+from chalicelib.ports import HISTORY, LIVE, Alerts, Firings, Ports, Runner, Settings
 from chalicelib.settings import BadSetting
 
 if TYPE_CHECKING:

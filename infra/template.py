@@ -15,8 +15,9 @@ import copy
 from typing import Any
 
 from chalicelib import settings
+from chalicelib.access import Access
 from chalicelib.delivery import runs
-from chalicelib.ports import HISTORY, LIVE, Access
+from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
 from infra import names, policies
 

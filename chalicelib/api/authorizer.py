@@ -1,4 +1,4 @@
-"""Who may call: the one authorizer, asked before every route of every dialect (docs/adr/0026).
+"""Who may call: the one authorizer, asked before every route of every dialect (docs/adr/0028).
 
 It knows callers by an API key, as `Authorization: Bearer` or `X-API-Key`, or by the signature
 that API Gateway verified. What their role may do is data: ROLES, by the ids that operations are
@@ -13,14 +13,14 @@ from typing import Any
 from chalice.app import Chalice, Request, Response
 
 from chalicelib import logs, wiring
+from chalicelib.access import Access, Role
 from chalicelib.api.gateway import ANY_PATH
 from chalicelib.api.http import METHODS
 from chalicelib.api.operation import operation_of
 from chalicelib.api.priostack.document import PREFIX as PRIOSTACK
 from chalicelib.errors import Forbidden, HeadraceError, Unauthenticated
 from chalicelib.operations import api_keys
-from chalicelib.ports import Access, Settings
-from chalicelib.store.api_keys import Role
+from chalicelib.ports import Settings
 
 _WORKERS = frozenset({Role.WORKER, Role.OPERATOR})
 _STARTERS = frozenset({Role.STARTER, Role.OPERATOR})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from chalicelib.access import Role
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.local.terminal import columns, say, warn
 from chalicelib.operations import api_keys, incidents, instances
 from chalicelib.operations.incidents import Mended
 from chalicelib.ports import Ports
-from chalicelib.store.api_keys import Role
 from chalicelib.store.incidents import OpenIncident
 from chalicelib.store.lists import Cut, Listed
 

@@ -23,6 +23,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chalicelib import settings, wiring
+from chalicelib.access import Access
 from chalicelib.engine.state import Job
 from chalicelib.local import snapshots, stack
 from chalicelib.local.checkpoints import Checkpointer, InUse, StateFolder
@@ -35,7 +36,6 @@ from chalicelib.local.emulator import (
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
 from chalicelib.operations import sweep
-from chalicelib.ports import Access
 from infra import names, package
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one

@@ -7,10 +7,11 @@ import re
 from datetime import datetime, timedelta
 from hashlib import sha256
 
+from chalicelib.access import Role
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
 from chalicelib.store import api_keys
-from chalicelib.store.api_keys import ApiKey, Role
+from chalicelib.store.api_keys import ApiKey
 from chalicelib.store.caches import Kept
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from chalicelib.access import Role
 from chalicelib.engine.guards import Guard
 from chalicelib.ports import LIVE, Delete, Item, Put, Query, Table, Written
 from chalicelib.store import table
 from chalicelib.store.conditions import condition
 from chalicelib.store.moments import from_ms, to_ms
-
-
-class Role(StrEnum):
-    """What who has a key may do; which operations that are, the authorizer knows."""
-
-    WORKER = "worker"  # take jobs and end them
-    STARTER = "starter"  # start instances and publish messages
-    OPERATOR = "operator"  # everything
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ import pytest
 
 from app import app
 from chalicelib import wiring
+from chalicelib.access import Access, Role
 from chalicelib.api import authorizer
 from chalicelib.api.operation import operation_of
 from chalicelib.operations import api_keys
-from chalicelib.ports import Access, Ports
-from chalicelib.store.api_keys import Role
+from chalicelib.ports import Ports
 from tests.api.client import Client
 from tests.fakes.clock import ManualClock
 

@@ -15,12 +15,20 @@ from typing import Any
 import boto3
 import pytest
 
+from chalicelib import wiring
+from chalicelib.access import Role
 from chalicelib.delivery.firings import PLANNED
 from chalicelib.local.emulator import LOOPBACK, REGION
+from chalicelib.operations import api_keys
+from chalicelib.ports import HISTORY, LIVE, Ports
+from chalicelib.store.dynamodb import DynamoTable
 from chalicelib.wiring import FIRINGS
 from infra import names, package
 from infra.deploy import Deployer
 from infra.names import API_STAGE
+from tests.fakes.clock import ManualClock
+from tests.fakes.queues import MemoryQueues
+from tests.fakes.schedules import MemorySchedules
 
 STAGE = "aws-test"
 POLL_S = 0.1
@@ -43,6 +51,7 @@ class Deployed:
 
     session: EmulatedSession
     url: str  # of its REST API
+    key: str  # an operator's
 
 
 @pytest.fixture(scope="session")
@@ -113,4 +122,17 @@ def deployed(endpoint: str, code: Path) -> Deployed:
     template = in_the_default_group(with_batch_rights(package.build_template()))
     with_planned_firings(template)
     outputs = Deployer(session, poll_s=POLL_S).deploy(STAGE, template, code)
-    return Deployed(session, f"{endpoint}/_aws/execute-api/{outputs['RestAPIId']}/{API_STAGE}")
+    url = f"{endpoint}/_aws/execute-api/{outputs['RestAPIId']}/{API_STAGE}"
+    return Deployed(session, url, made_key(session, Role.OPERATOR))
+
+
+def made_key(session: EmulatedSession, role: Role) -> str:
+    """Make a key as `headrace keys create` does."""
+    tables = {LIVE: f"headrace-{STAGE}", HISTORY: f"headrace-{STAGE}-history"}
+    store = DynamoTable(session.client("dynamodb"), tables)
+    clock = ManualClock()
+    nothing = MemoryQueues(clock)
+    ports = Ports(
+        store, nothing, MemorySchedules(clock, nothing), wiring.SystemClock(), wiring.SystemChance()
+    )
+    return api_keys.create_key(ports, f"test-{role}", role)

@@ -20,7 +20,7 @@ INSIDE = "http://127.0.0.1:9/"  # an address that the guard refuses
 
 @pytest.fixture
 def client(deployed: Deployed) -> Client:
-    return Client(deployed.url)
+    return Client(deployed.url, deployed.key)
 
 
 def attempts(client: Client, job_id: object) -> list[dict[str, Any]]:

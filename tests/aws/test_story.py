@@ -37,7 +37,7 @@ HOURLY = {  # what EventBridge sends to a schedule's target
 
 @pytest.fixture
 def client(deployed: Deployed) -> Client:
-    return Client(deployed.url)
+    return Client(deployed.url, deployed.key)
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def workers(deployed: Deployed, client: Client, definition: int) -> Iterator[Non
         EXAMPLE / "lambda_worker.py",
         role=worker_role(deployed, queue_arn),
     )
-    lambda_worker.subscribe(queue_arn, {"HEADRACE_URL": deployed.url})
+    lambda_worker.subscribe(
+        queue_arn, {"HEADRACE_URL": deployed.url, "HEADRACE_API_KEY": deployed.key}
+    )
     http_worker.start()
     yield
     http_worker.stop()

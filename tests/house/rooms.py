@@ -29,6 +29,7 @@ def _room(*rooms: str, packages: tuple[str, ...] = (), pure: bool = False) -> Ro
 
 
 _CORE = (
+    "access",
     "errors",
     "json_text",
     "profile",
@@ -47,6 +48,7 @@ ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),
     "json_text": _room(packages=("simplejson",), pure=True),
     "profile": _room(pure=True),
+    "access": _room(pure=True),
     "cron": _room(pure=True),
     "xml_tree": _room(packages=("lxml",), pure=True),
     "xml_reader": _room("xml_tree", packages=("lxml",), pure=True),
@@ -60,7 +62,7 @@ ROOMS: dict[str, Room] = {
     "scheduler": _room("errors", "json_text", "cron", pure=True),
     "routing": _room("json_text", "feel", pure=True),
     # the shell
-    "ports": _room("engine", "scheduler"),
+    "ports": _room("access", "engine", "scheduler"),
     "operations": _room(*_CORE, "store", "delivery"),
     "store": _room(*_CORE, packages=("boto3", "botocore", "mypy_boto3_dynamodb")),
     "delivery": _room(

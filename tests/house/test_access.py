@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app import app
+from chalicelib.access import Role
 from chalicelib.api import authorizer
 from chalicelib.api.operation import operation_of
-from chalicelib.store.api_keys import Role
 from tests.api.published import prefix_of
 from tests.house.source import modules
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from chalicelib.access import Role
 from chalicelib.errors import Rejected
 from chalicelib.operations import api_keys
 from chalicelib.ports import Ports
-from chalicelib.store.api_keys import Role
 from tests.operations.stage import Stage
 
 
