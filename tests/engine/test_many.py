@@ -15,12 +15,14 @@ from chalicelib.engine.state import (
 )
 from chalicelib.engine.turn import Entered, Left, Terminated
 from chalicelib.profile import Profile
+from tests.engine.event_models import error
 from tests.engine.models import (
     boundary,
     boundary_error,
     catch,
     end,
     error_end,
+    event_sub,
     exclusive,
     io,
     line,
@@ -369,3 +371,15 @@ def test_a_join_behind_a_loop_fires_once() -> None:
 
     assert InstanceState.ACTIVE == game.state
     assert InstanceState.COMPLETED == game.wait(86_400).state
+
+
+def test_an_event_subprocess_inside_catches_in_its_own_iteration_alone() -> None:
+    """Row 25 of the known ways to get it wrong."""
+    handler = event_sub("h", error(), service("mend"), flows="h_start > mend")
+    inner = sub("s", start("si"), service("a"), handler, flows="si > a")
+    game = play(line(many(inner, each=EACH))).create(items=[1, 2]).fail("a", error_code="oops")
+
+    assert ["a", "mend"] == sorted(game.open_jobs)
+    assert [2, 1] == [game.job(element).inputs["item"] for element in ("a", "mend")]
+    assert InstanceState.COMPLETED == game.complete("a").complete("mend").state
+    keeps_nothing(game)

@@ -44,7 +44,8 @@ def _call_and_cancel(stage: Stage) -> None:
 
 
 def _child_end_and_timer(stage: Stage) -> None:
-    """The child's job is completed at the second in which the call is interrupted."""
+    """The child's job is completed at the second in which the call is interrupted: row 49 of the
+    known ways to get it wrong."""
     one_start(stage)
     hire(stage, "worker of charge", "charge", LONG)
     hire(stage, "worker of remind", "remind")
