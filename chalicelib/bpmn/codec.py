@@ -53,6 +53,7 @@ def to_json(process: Process) -> str:
             name=process.name,
             start=process.start,
             versionTag=process.version_tag,
+            data=list(process.data) or None,
             elements=[_element_to(element) for element in process.elements.values()],
             flows=[_flow_to(flow) for flow in process.flows.values()],
         )
@@ -75,6 +76,7 @@ def from_json(text: str) -> Process:
         flows={row[0]: _flow_from(row) for row in data["flows"]},
         start=data.get("start"),
         version_tag=data.get("versionTag"),
+        data=tuple(data.get("data", ())),
     )
 
 
@@ -120,6 +122,7 @@ def _element_to(element: Element) -> _Json:
         instantiates=element.instantiates or None,
         waitsForAll=element.waits_for_all or None,
         listeners=[listener_to(each) for each in element.listeners] or None,
+        data=list(element.data) or None,
     )
 
 
@@ -163,6 +166,7 @@ def _element_from(row: _Json) -> Element:
         instantiates=row.get("instantiates", False),
         waits_for_all=row.get("waitsForAll", False),
         listeners=tuple(map(listener_from, row.get("listeners", ()))),
+        data=tuple(row.get("data", ())),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
@@ -68,6 +68,7 @@ class Surroundings:
     boundary_events: Mapping[str, tuple[str, ...]]
     attached_to: Mapping[str, str]
     handlers: Mapping[str, str]
+    data: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ def compile_element(
         instantiates=instantiates,
         waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
         listeners=tried((), listeners_of, *heard),
+        data=tuple(around.data.get(id_, ())),
     )
     return _with_parts(element, node, event) if event.parts else element
 

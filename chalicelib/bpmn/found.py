@@ -40,8 +40,8 @@ class Found:
     """The parts of one process.
 
     Shapes: `elements` by id, in the order of the file; `scopes` the process and its subprocesses
-        by id; `flows` and `associations`; `set_aside` by id, with what of it is
-        not supported; `ids` everything that has one; `refused` the ids of elements, and of the
+        by id; `flows` and `associations`; `data` the names of the data objects of each scope;
+        `set_aside` by id, with what of it is not supported; `ids` everything that has one; `refused` the ids of elements, and of the
         scopes around them, in which something was; `faults` is what is wrong.
     """
 
@@ -51,6 +51,7 @@ class Found:
     scopes: dict[str, Node] = field(default_factory=dict)
     flows: list[Node] = field(default_factory=list)
     associations: list[Node] = field(default_factory=list)
+    data: dict[str, list[str]] = field(default_factory=dict)
     set_aside: dict[str, tuple[Node, str]] = field(default_factory=dict)
     ids: dict[str, Node] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
@@ -176,6 +177,8 @@ def _find_in(container: Node, scope: str, found: Found, reading: Reading) -> Non
             found.flows.append(node)
         elif node.name == "association":
             found.associations.append(node)
+        elif node.name == "dataObject" and (name := node.get("name")) is not None:
+            found.data.setdefault(scope, []).append(name)
         if found.faults.tried(None, _place, node, kind, scope, found, reading) is None:
             found.refused |= {scope, node.get("id") or scope}
         elif kind in SCOPES and node.get("id") in found.elements:

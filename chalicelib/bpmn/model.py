@@ -290,6 +290,7 @@ class Element:
     instantiates: bool = False
     waits_for_all: bool = False
     listeners: tuple[Listener, ...] = ()
+    data: tuple[str, ...] = ()  # of a subprocess: its data objects, which are variables of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +316,7 @@ class Process:
     flows: Mapping[str, SequenceFlow]
     start: str | None = None
     version_tag: str | None = None
+    data: tuple[str, ...] = ()
 
     def timer_starts(self) -> list[Element]:
         """Return the timer start events of the process itself."""

@@ -33,6 +33,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         starts=starts,
         boundary_events=boundary_events,
         handlers=handlers_of(found),
+        data=found.data,
         attached_to={id_: task for task, events in boundary_events.items() for id_ in events},
     )
     elements = {
@@ -61,4 +62,5 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         flows=flows.by_id,
         start=starts.get(id_),
         version_tag=version_tag_of(extensions_of(process)),
+        data=tuple(found.data.get(id_, ())),
     )

@@ -50,7 +50,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
         modification.start_at(draft, command)
         return
     if command.caught_at is not None:
-        draft.open_scope(draft.key, {})
+        draft.open_scope(draft.key, dict.fromkeys(draft.plan.process.data))
         listeners.listen(draft, draft.key, draft.plan.process.id, command.variables)
         _start_caught(draft, draft.plan.nodes[command.caught_at], command.variables)
         return
@@ -59,7 +59,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
         raise Rejected(
             Reason.INVALID_ARGUMENT, f"process {process.id} has no none start event to start at"
         )
-    draft.open_scope(draft.key, command.variables)
+    draft.open_scope(draft.key, {**dict.fromkeys(process.data), **command.variables})
     listeners.listen(draft, draft.key, process.id)
     draft.agenda.append(Move(process.start, draft.key, None))
 

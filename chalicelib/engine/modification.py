@@ -48,7 +48,7 @@ def start_at(draft: Draft, command: CreateInstance) -> None:
     Raises: Rejected, as `modify` does.
     """
     nodes = [_startable(draft, element_id) for element_id in command.starting_elements]
-    draft.open_scope(draft.key, command.variables)
+    draft.open_scope(draft.key, {**dict.fromkeys(draft.plan.process.data), **command.variables})
     listeners.listen(draft, draft.key, draft.plan.process.id)
     draft.count(draft.key, -1)  # the token that would have stood at the start event
     _start_all(draft, nodes, draft.key, frozenset())

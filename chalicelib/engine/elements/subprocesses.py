@@ -35,7 +35,8 @@ def open_inside(draft: Draft, node: Node, scope: int, key: int) -> None:
         values.update({} if caught is None else caught.values)
     seen = variables.visible(draft, scope)
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
-    draft.open_scope(key, {**seen, **values} if draft.rules.sees_snapshot else values)
+    own = {**dict.fromkeys(node.element.data), **values} if node.element.data else values
+    draft.open_scope(key, {**seen, **own} if draft.rules.sees_snapshot else own)
     listeners.listen(draft, key, node.id)
     waits.arm_boundary(draft, node, draft.live[key], {**seen, **values})
 
