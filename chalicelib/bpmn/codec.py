@@ -280,6 +280,7 @@ def _job_to(job: JobDefinition) -> _Json:
         candidate_groups=_optional_to(job.candidate_groups),
         managed=job.managed or None,
         task=None if job.task is None else task_to(job.task),
+        priority=_optional_to(job.priority),
     )
 
 
@@ -293,6 +294,7 @@ def _job_from(row: _Json) -> JobDefinition:
         candidate_groups=_optional_from(row.get("candidate_groups")),
         managed=row.get("managed", False),
         task=task_from(row["task"]) if "task" in row else None,
+        priority=_optional_from(row.get("priority")),
     )
 
 

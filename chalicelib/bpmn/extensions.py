@@ -8,6 +8,7 @@ Source: contracts/zenbpm.md section 4.2, contracts/bpmn.md section 3.2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
@@ -57,6 +58,7 @@ def job_of(
         headers=headers_of(extensions.get("taskHeaders")),
         assignee=faults.tried(None, optional_value, node, assignment, "assignee"),
         candidate_groups=faults.tried(None, optional_value, node, assignment, "candidateGroups"),
+        priority=faults.tried(None, _job_priority, node, extensions),
     )
     faults.check()
     return job
@@ -142,6 +144,23 @@ def retries_of(node: Node, definition: Node | None, reading: Reading) -> Value |
         node,
         f"attribute retries of {definition.name}: expected a whole number from "
         f"{reading.retries_min} to {RETRIES_MAX}{feel}, found {shown(text)}",
+    )
+
+
+def _job_priority(node: Node, extensions: Extensions) -> Value | None:
+    """Read how urgent a job is, by its element, else by the process; None if neither says."""
+    definition, around = extensions.get("jobPriorityDefinition"), node.parent
+    while definition is None and around is not None:
+        if around.name == "process":
+            definition = extensions_of(around).get("jobPriorityDefinition")
+        around = around.parent
+    value = optional_value(node, definition, "priority")
+    if value is None or value.is_feel or re.fullmatch(r"-?[0-9]{1,9}", value.text.strip()):
+        return value
+    raise refusal(
+        node,
+        "attribute priority of jobPriorityDefinition: expected a whole number of at most nine "
+        f'digits, or FEEL after "=", found {shown(value.text)}',
     )
 
 

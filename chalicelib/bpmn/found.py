@@ -41,8 +41,9 @@ class Found:
 
     Shapes: `elements` by id, in the order of the file; `scopes` the process and its subprocesses
         by id; `flows` and `associations`; `data` the names of the data objects of each scope;
-        `set_aside` by id, with what of it is not supported; `ids` everything that has one; `refused` the ids of elements, and of the
-        scopes around them, in which something was; `faults` is what is wrong.
+        `set_aside` by id, with what of it is not supported; `ids` everything that has one;
+        `refused` the ids of elements, and of the scopes around them, in which something was;
+        `faults` is what is wrong.
     """
 
     process: Node

@@ -122,6 +122,7 @@ class JobDefinition:
     candidate_groups: Value | None = None
     managed: bool = False
     task: TaskDefinition | None = None
+    priority: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

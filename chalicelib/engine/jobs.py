@@ -5,6 +5,7 @@ Source: contracts/zenbpm.md section 2 (A, F, N) and 4.3; BPMN 2.0.2 section 13.3
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         profile=draft.root.profile,
         inputs=seen,
         headers=plan.headers,
-        **user_tasks.told(draft, node, seen),
+        **(user_tasks.told(draft, node, seen) or _priority(draft, node, seen)),
     )
     draft.put(job)
     ring(draft, job, is_new=True)
@@ -113,6 +114,19 @@ def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
         tokens.hand_on(draft, node, scope, element.key, outputs)
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
+
+
+def _priority(draft: Draft, node: Node, seen: JsonObject) -> dict[str, int]:
+    """Return how urgent a job is, where the model says so. Raises: Stuck."""
+    plan, where = node.job, f"priority of {node.id}"
+    if plan is None or plan.priority is None:
+        return {}
+    value = extract(plan.priority, seen, draft.now, where)
+    text = value.strip() if isinstance(value, str) else show(value)
+    if re.fullmatch(r"-?[0-9]{1,9}", text):
+        return {"priority": int(text)}
+    message = f"{where}: expected a whole number of at most nine digits, found {show(value)}"
+    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
 
 
 def _assignee(draft: Draft, node: Node, seen: JsonObject) -> str | None:

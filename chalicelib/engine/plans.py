@@ -87,6 +87,7 @@ class JobPlan:
     is_managed: bool
     headers: Mapping[str, str]
     task: TaskPlan | None = None
+    priority: Compute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +363,7 @@ def _job(job: JobDefinition) -> JobPlan:
         job.managed,
         job.headers,
         plan_task(job.task),
+        None if job.priority is None else compile_value(job.priority),
     )
 
 

@@ -175,7 +175,7 @@ class Job:
     candidate_users: str | None = None
     due_at: datetime | None = None  # of a user task: when people should have done it
     follow_up_at: datetime | None = None  # and when they should look at it
-    priority: int | None = None  # of a user task: 0 to 100
+    priority: int | None = None  # of a user task 0 to 100, of others any number; 0 if None
     form: JsonObject | None = None  # of a user task, by the names of `formDefinition`
     owner: str | None = None
     lock_until: datetime | None = None

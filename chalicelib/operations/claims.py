@@ -90,7 +90,12 @@ def activate(ports: Ports, request: Activation) -> list[Job]:
                 _await_room(ports, capped, time_up)
     if named is not None and named.is_overtaken and not out.claimed:
         return named.held()
-    return sorted(out.claimed, key=lambda job: (job.created_at, job.key))
+    return sorted(out.claimed, key=_turn_of)
+
+
+def _turn_of(job: Job) -> tuple[int, datetime, int]:
+    """Return what jobs that were received together are ordered by: urgency, then age."""
+    return -(job.priority or 0), job.created_at, job.key
 
 
 def _is_enough(request: Activation, claimed: Sequence[Job]) -> bool:

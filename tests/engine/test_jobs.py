@@ -233,3 +233,34 @@ def test_a_thrown_message_is_a_job_and_its_end_event_ends_the_token() -> None:
     game.complete("last")
 
     assert InstanceState.COMPLETED is game.state
+
+
+@pytest.mark.parametrize(
+    ("own", "around", "expected"),
+    [
+        ("7", "", 7),
+        ("=urgency", "5", 30),
+        ("", "-5", -5),
+        ("", "", None),
+    ],
+)
+def test_a_job_is_as_urgent_as_its_element_or_else_its_process_says(
+    own: str, around: str, expected: int | None
+) -> None:
+    def said(priority: str) -> str:
+        return f'<zeebe:jobPriorityDefinition priority="{priority}"/>' if priority else ""
+
+    model = line(service("a", extensions=said(own)))
+    if around:
+        extended = f"<extensionElements>{said(around)}</extensionElements></process>"
+        model = model.replace(b"</process>", extended.encode())
+
+    assert expected == play(model).create(urgency=30).job("a").priority
+
+
+def test_a_priority_that_is_no_number_is_an_incident() -> None:
+    game = play(
+        line(service("a", extensions='<zeebe:jobPriorityDefinition priority="=word"/>'))
+    ).create(word="high")
+
+    assert "priority of a: expected a whole number" in game.incident().message
