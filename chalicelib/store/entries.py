@@ -169,9 +169,12 @@ def enter(entry: Entry, now: datetime) -> Put:
 
 def settle(before: Entry, after: Entry) -> Update:
     """Return the write that changes a message, as read."""
+    moved = fields.write(_MOVING, after)
+    was = fields.write(_MOVING, before)
     return Update(
         entry_key(before.place),
-        {**fields.write(_MOVING, after), **_lives(after)},
+        {**moved, **_lives(after)},
+        tuple(was.keys() - moved.keys()),
         condition=condition(RouteGuard.SETTLE, Asked(before.stamp)),
     )
 

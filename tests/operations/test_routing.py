@@ -232,7 +232,8 @@ def test_a_failed_message_can_be_handled_once_more() -> None:
     routing.retry_message(stage.ports, "a", "1")
     stage.served()
 
-    assert "forwarded" == stage.became("a", "1")
+    entry = stage.entry("a", "1")
+    assert ("forwarded", None) == (entry.state.value, entry.why)
     with pytest.raises(Rejected) as refused:
         routing.retry_message(stage.ports, "a", "1")
     assert Reason.INVALID_STATE is refused.value.reason

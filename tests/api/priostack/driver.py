@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from chalicelib.delivery import routing
 from chalicelib.json_text import JsonObject
+from chalicelib.ports import Ports
+from chalicelib.triggers.routing import on_routing
 from tests.api.client import Answer, Client
 from tests.api.driver import XML, model, one_task
 
@@ -111,3 +114,10 @@ def unix_ms(moment: datetime) -> int:
 
 
 __all__ = ["GONE", "model", "one_task", "timedelta"]
+
+
+def serve_routing(ports: Ports) -> None:
+    """Serve the queue of what is routed until it is empty."""
+    while received := ports.queues.receive(routing.QUEUE, 10, 90, 0):
+        assert [] == on_routing(ports, [(each.receipt, each.body) for each in received])
+        ports.queues.delete(routing.QUEUE, [each.receipt for each in received])

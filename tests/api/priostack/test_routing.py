@@ -6,20 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.delivery import routing as queue
 from chalicelib.ports import Ports
-from chalicelib.triggers.routing import on_routing
 from tests.api.client import Client
-from tests.api.priostack.driver import API, deploy, instance, process, task
+from tests.api.priostack.driver import API, deploy, instance, process, serve_routing, task
 
 ORDER = {"id": "o-1", "correlationKey": "c", "body": {"total": 7}}
-
-
-def serve(ports: Ports) -> None:
-    """Serve the queue until it is empty."""
-    while received := ports.queues.receive(queue.QUEUE, 10, 90, 0):
-        assert [] == on_routing(ports, [(each.receipt, each.body) for each in received])
-        ports.queues.delete(queue.QUEUE, [each.receipt for each in received])
 
 
 def declare(client: Client, path: str, body: Any) -> Any:
@@ -44,7 +35,7 @@ def test_an_order_is_filtered_routed_and_starts_an_instance_once(
     declare(client, "routes/start", {"from": "accepted", "steps": [{"endpoint": start}]})
 
     first, repeat = (client.post(f"{API}/channels/orders/messages", ORDER) for _ in range(2))
-    serve(ports)
+    serve_routing(ports)
 
     assert [201, 200] == [first.status, repeat.status]
     assert ["waiting", "waiting"] == [each.json["state"] for each in (first, repeat)]
@@ -64,11 +55,11 @@ def test_what_a_group_has_is_seen_until_it_is_released_and_after(
     declare(client, "aggregators/pairs", {"to": "out", "count": 2, "timeout": 60_000})
     declare(client, "routes/r", {"from": "in", "steps": [{"aggregator": "pairs"}]})
     client.post(f"{API}/channels/in/messages", ORDER)
-    serve(ports)
+    serve_routing(ports)
     assert "held" == message(client, "in", "o-1")["state"]
 
     client.post(f"{API}/channels/in/messages", {**ORDER, "id": "o-2"})
-    serve(ports)
+    serve_routing(ports)
 
     held = message(client, "in", "o-1")
     assert ("aggregated", "count") == (held["state"], held["reason"])
@@ -87,7 +78,7 @@ def test_lists_are_paged_and_filtered(client: Client, ports: Ports) -> None:
     )
     for number in range(3):
         client.post(f"{API}/channels/in/messages", {"id": f"m{number}", "body": {"n": number}})
-    serve(ports)
+    serve_routing(ports)
 
     dropped = client.get(f"{API}/channels/in/messages?state=dropped&limit=1").json
     assert (2, 1) == (dropped["total"], len(dropped["items"]))
