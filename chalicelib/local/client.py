@@ -85,6 +85,9 @@ class Client:
     def post(self, path: str, body: JsonObject | None = None) -> JsonObject:
         return self._call("POST", path) if body is None else self._json("POST", path, body)
 
+    def put(self, path: str, body: JsonObject) -> JsonObject:
+        return self._json("PUT", path, body)
+
     def patch(self, path: str, body: JsonObject) -> JsonObject:
         return self._json("PATCH", path, body)
 
