@@ -15,7 +15,7 @@ from tests.simulation.workers import Habits, hire
 THREE = Edit("=[1, 2]", "=[1, 2, 3]")
 ENOUGH = Edit(
     "</bpmn:multiInstance",
-    "<bpmn:completionCondition>=numberOfCompletedInstances = 2</bpmn:completionCondition>"
+    "<bpmn:completionCondition>=numberOfCompletedInstances = 1</bpmn:completionCondition>"
     "</bpmn:multiInstance",
 )
 LONG = Habits(lock=timedelta(seconds=60), work_ms=30_985)
@@ -68,12 +68,17 @@ def _parts_of_two() -> AbstractContextManager[None]:
     return replaced(parts, AT_ONCE=2)
 
 
+def _parts_of_one() -> AbstractContextManager[None]:
+    return replaced(parts, AT_ONCE=1)
+
+
 def _parts(stage: Stage) -> None:
     """One parcel more than an instance does alone, so that children do them."""
     one_start(stage)
     hire(stage, "worker of pack", "pack", Habits(jobs_max=3))
 
 
+PARTED = "calls/many.bpmn"
 SCENARIOS = (
     Scenario("call", "calls/call.bpmn", _call, (NO_TIMER,)),
     Scenario("call-and-cancel", "calls/call.bpmn", _call_and_cancel, (NO_TIMER,)),
@@ -81,11 +86,7 @@ SCENARIOS = (
     Scenario("error-from-child", "calls/call.bpmn", _call, (NO_TIMER, ENDS_IN_ERROR)),
     Scenario("many-interrupted", "calls/many.bpmn", _many_interrupted),
     Scenario("many-at-once", "calls/many.bpmn", _many, (NO_TIMER,), under=_parts_of_two),
-    Scenario("many-in-parts", "calls/many.bpmn", _parts, (NO_TIMER, THREE), under=_parts_of_two),
-    Scenario(
-        "parts-enough", "calls/many.bpmn", _parts, (NO_TIMER, THREE, ENOUGH), under=_parts_of_two
-    ),
-    Scenario(
-        "parts-interrupted", "calls/many.bpmn", _many_interrupted, (THREE,), under=_parts_of_two
-    ),
+    Scenario("many-in-parts", PARTED, _parts, (NO_TIMER, THREE), under=_parts_of_two),
+    Scenario("parts-enough", PARTED, _parts, (NO_TIMER, ENOUGH), under=_parts_of_one),
+    Scenario("parts-interrupted", PARTED, _many_interrupted, under=_parts_of_one),
 )
