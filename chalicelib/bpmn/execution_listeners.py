@@ -1,7 +1,8 @@
-"""Execution listeners: jobs that are done before an element begins, or after it has ended.
+"""Listeners: jobs that are done before an element begins, or after it has ended.
 
-Those of a process come before whatever starts it. Source: contracts/bpmn.md 3.2
-(executionListeners).
+Those of a process come before whatever starts it. A user task that people claim has listeners of
+its own: one of its creation is one of its beginning, one of its completion comes before the outputs
+are mapped. Source: contracts/bpmn.md 3.2 (executionListeners, taskListeners).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import each, refusal, shown, unsupported
 from chalicelib.xml_tree import Node
 
-START, END = "start", "end"
+START, END, COMPLETING = "start", "end", "completing"
+TASK_EVENTS = {"creating": START, "create": START, COMPLETING: COMPLETING, "complete": COMPLETING}
 LISTENERS_MAX = 20  # of one element; each is a job of its own
 WITHOUT_END = frozenset(
     {
@@ -42,6 +44,8 @@ def listeners_of(
         if any(listener.event == END for listener in around):
             raise unsupported(process, f"executionListener of eventType {shown(END)} on process")
         own = (*around, *own)
+    if kind is Kind.USER_TASK and reading.user_task_type is None:
+        own = (*own, *_read_of_task(node, extensions, reading))
     if len(own) > LISTENERS_MAX:
         raise refusal(node, f"expected at most {LISTENERS_MAX} listeners, found {len(own)}")
     return own
@@ -55,17 +59,37 @@ def _read(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listene
     return tuple(each(lambda child: _listener(node, child, reading), found))
 
 
+def _read_of_task(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
+    container = extensions.get("taskListeners")
+    if container is None:
+        return ()
+    found = [child for child in container.children if child.name == "taskListener"]
+    return tuple(each(lambda child: _task_listener(node, child, reading), found))
+
+
+def _task_listener(node: Node, child: Node, reading: Reading) -> Listener:
+    event = TASK_EVENTS.get(child.get("eventType") or "")
+    if event is None:
+        raise unsupported(node, f"taskListener of eventType {shown(child.get('eventType') or '')}")
+    return _made(node, child, reading, event)
+
+
 def _listener(node: Node, child: Node, reading: Reading) -> Listener:
-    event, text = child.get("eventType"), child.raw("type")
+    event = child.get("eventType")
     if event not in (START, END):
         raise unsupported(node, f"executionListener of eventType {shown(event or '')}")
+    return _made(node, child, reading, event)
+
+
+def _made(node: Node, child: Node, reading: Reading, event: str) -> Listener:
+    text = child.raw("type")
     if text is None or not text.strip():
-        raise refusal(node, "executionListener: expected an attribute type, found none")
+        raise refusal(node, f"{child.name}: expected an attribute type, found none")
     if len(text) > NAME_MAX and not text.lstrip().startswith("="):
-        raise refusal(node, f"executionListener: expected a type of at most {NAME_MAX} characters")
+        raise refusal(node, f"{child.name}: expected a type of at most {NAME_MAX} characters")
     return Listener(
         event,
-        value_of(text, node, "attribute type of executionListener"),
+        value_of(text, node, f"attribute type of {child.name}"),
         retries_of(node, child, reading),
         headers_of(child.first("headers") or child.first("taskHeaders")),
     )

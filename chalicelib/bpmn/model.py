@@ -129,7 +129,7 @@ class JobDefinition:
 class Listener:
     """`executionListener`: a job that is done before an element begins, or after it has ended.
 
-    Shapes: `event` is "start" or "end".
+    Shapes: `event` is "start", "end" or, of a user task, "completing".
     """
 
     event: str

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.execution_listeners import END, START
+from chalicelib.bpmn.execution_listeners import COMPLETING, END, START
 from chalicelib.bpmn.model import Listener
 from chalicelib.engine import jobs, retries, tokens, variables
 from chalicelib.engine.draft import JOB_ACTIONS, Draft
@@ -26,6 +26,8 @@ from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
+
+PRODUCED, LOCAL = "produced", "local"  # what a user task that is done has for its outputs
 
 
 class ListenerPlan(NamedTuple):
@@ -40,6 +42,7 @@ def bind(node: Node) -> None:
     """Let the listeners of an element run before and after it."""
     node.begins = _plans(node.element.listeners, START)
     node.ends = _plans(node.element.listeners, END)
+    node.checks = _plans(node.element.listeners, COMPLETING)
     node.work = node.enter
     node.actions += JOB_ACTIONS
     if node.begins:
@@ -67,6 +70,19 @@ def leave(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | 
         raise
 
 
+def check(draft: Draft, node: Node, job: Job, element: ElementInstance) -> None:
+    """Begin with the first listener of a user task that somebody has done."""
+    carried: JsonObject = {
+        PRODUCED: job.outputs or {},
+        LOCAL: variables.local_of(node, job.inputs),
+    }
+    try:
+        _create(draft, node, element, f"{COMPLETING} 0", carried)
+    except Stuck as stuck:
+        stuck.stage = Stage.COMPLETING
+        stop(draft, element, stuck, job.key)
+
+
 def go_on(draft: Draft, job: Job, element: ElementInstance) -> None:
     """Go on with the next listener when the job of one is completed, or with the element itself;
     what cannot be is an incident, from which it goes on at the same place."""
@@ -76,7 +92,7 @@ def go_on(draft: Draft, job: Job, element: ElementInstance) -> None:
     carried, produced = job.carried or {}, job.outputs or {}
     if place == START:
         carried = {**carried, **produced}
-    elif draft.rules.outputs_leave:
+    elif place == END and draft.rules.outputs_leave:
         variables.merge(draft, element.scope, produced)
     following = int(number) + 1
     try:
@@ -84,6 +100,9 @@ def go_on(draft: Draft, job: Job, element: ElementInstance) -> None:
             _create(draft, node, element, f"{place} {following}", carried)
         elif place == START:
             _begin(draft, node, element, carried)
+        elif place == COMPLETING:
+            local, done = _members(carried, LOCAL), _members(carried, PRODUCED)
+            jobs.map_out(draft, node, element, local, done)
         else:
             tokens.close(draft, element.key)
             tokens.go_out(draft, node, element.scope, element.key, carried or None)
@@ -151,11 +170,21 @@ def _create(
 def _seen(draft: Draft, node: Node, scope: int, place: str, carried: JsonObject) -> JsonObject:
     if place == END:
         return variables.visible(draft, scope)
+    if place == COMPLETING:
+        local, done = _members(carried, LOCAL), _members(carried, PRODUCED)
+        return {**variables.visible(draft, scope), **local, **done}
     return {**variables.seen_inside(draft, node, scope), **carried}
 
 
 def _of(node: Node, place: str) -> tuple[ListenerPlan, ...]:
+    if place == COMPLETING:
+        return node.checks
     return node.begins if place == START else node.ends
+
+
+def _members(carried: JsonObject, name: str) -> JsonObject:
+    value = carried.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _plans(listeners: tuple[Listener, ...], place: str) -> tuple[ListenerPlan, ...]:

@@ -103,17 +103,29 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
 
 
 def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
-    """Map the outputs of a completed job and leave its element; what fails is an incident."""
-    node, scope = draft.node_of(element), element.scope
-    produced = job.outputs or {}
-    local = variables.local_of(node, job.inputs)
+    """Map the outputs of a completed job and leave its element; what fails is an incident.
+
+    A user task that has listeners for it is left to them first.
+    """
+    node = draft.node_of(element)
+    if node.checks:
+        execution_listeners.check(draft, node, job, element)
+        return
     try:
-        outputs = variables.outputs_of(draft, node, scope, local, produced)
-        if outputs is None:
-            outputs = variables.unmapped(draft, node, produced) or None
-        tokens.hand_on(draft, node, scope, element.key, outputs)
+        local = variables.local_of(node, job.inputs)
+        map_out(draft, node, element, local, job.outputs or {})
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
+
+
+def map_out(
+    draft: Draft, node: Node, element: ElementInstance, local: JsonObject, produced: JsonObject
+) -> None:
+    """Map the outputs of an element whose work is done, and leave it. Raises: Stuck."""
+    outputs = variables.outputs_of(draft, node, element.scope, local, produced)
+    if outputs is None:
+        outputs = variables.unmapped(draft, node, produced) or None
+    tokens.hand_on(draft, node, element.scope, element.key, outputs)
 
 
 def _priority(draft: Draft, node: Node, seen: JsonObject) -> dict[str, int]:

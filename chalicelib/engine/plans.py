@@ -132,7 +132,8 @@ class Node:
         is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
         which is the `inner` node: the activity itself, with no flows and no boundary events. One
         for many has the scope of `each` between them. Listeners are jobs that come
-        before its own `work` `begins` and when it `ends`.
+        before its own `work` `begins`, when it `ends`, and when somebody has done
+        a user task, which they then `checks`.
     """
 
     id: str
@@ -180,6 +181,7 @@ class Node:
     link_target: str = ""
     begins: tuple[ListenerPlan, ...] = ()
     ends: tuple[ListenerPlan, ...] = ()
+    checks: tuple[ListenerPlan, ...] = ()
     work: Behaviour | None = None
 
 
@@ -284,7 +286,7 @@ def _make_body(node: Node) -> None:
     )
     node.is_body = True
     node.recovery, node.is_compensable = "", bool(node.handler)
-    node.inputs = node.outputs = node.begins = node.ends = ()
+    node.inputs = node.outputs = node.begins = node.ends = node.checks = ()
     node.job = node.script = None
     node.waits = ()
 
