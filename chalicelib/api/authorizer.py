@@ -36,6 +36,7 @@ ROLES: Mapping[str, frozenset[Role]] = {
     "createProcessInstance": _STARTERS,
     "publishMessage": _STARTERS,
     "correlateMessage": _STARTERS,
+    "putMessage": _STARTERS,
     "getOpenApi": ANYBODY,
 }
 # Routes that are of no dialect: health, and what no route serves (404 and 405).

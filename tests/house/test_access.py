@@ -38,7 +38,8 @@ def test_a_worker_and_a_starter_may_do_what_the_page_says() -> None:
 
     worker = {"activateJobs", "claimJob", "completeJob", "failJob", "extendJobLock"}
     assert worker == of[Role.WORKER]
-    assert {"createProcessInstance", "publishMessage", "correlateMessage"} == of[Role.STARTER]
+    starter = {"createProcessInstance", "publishMessage", "correlateMessage", "putMessage"}
+    assert starter == of[Role.STARTER]
 
 
 def test_the_authorizer_is_the_only_one() -> None:
