@@ -1,8 +1,4 @@
-"""What operators and unusual clients do.
-
-A hold without an end has its store function and guards, but its operation comes with the Priostack
-issue; until then the few lines of it are here.
-"""
+"""What operators and unusual clients do."""
 
 from __future__ import annotations
 
@@ -20,9 +16,10 @@ from chalicelib.delivery.promise import promise_in_time
 from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Rejected
-from chalicelib.operations import sweep
+from chalicelib.operations import claims, sweep
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
+from chalicelib.operations.handing_out import Claimant
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import modify_process_instance
 from chalicelib.operations.jobs import assign_job
@@ -30,7 +27,6 @@ from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
 from chalicelib.profile import Profile
 from chalicelib.store import instances, jobs
-from chalicelib.store.jobs import Lock
 from chalicelib.store.marks import Once
 from chalicelib.store.moments import to_ms
 from tests.simulation.changes import number
@@ -152,11 +148,7 @@ def hold_and_complete(stage: Stage, client_id: str) -> None:
 
 def _hold(stage: Stage, seen: Job, client_id: str, held: list[Job]) -> None:
     """Claim without an end: the number rises and nothing is rung."""
-    job = jobs.read(stage.ports.table, [seen.key])[seen.key]
-    now = stage.ports.clock.now()
-    claimed = jobs.claim(stage.ports.table, job, Lock(client_id), now=now)
-    if isinstance(claimed, Job):
-        held.append(claimed)
+    held.append(claims.claim_by_key(stage.ports, seen.key, Claimant(client_id, None)))
 
 
 def release_holds(stage: Stage) -> None:
