@@ -6,8 +6,13 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from chalicelib.local.emulator import LOOPBACK, Emulator
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
