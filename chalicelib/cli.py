@@ -249,7 +249,7 @@ def _ring(options: argparse.Namespace) -> int:
     _attach(options)
     told = sweep.ring_all(wiring.ports())
     line = f"rang {told.jobs} jobs, put {told.schedules} schedules right, told {told.runs} runs"
-    print(line)  # noqa: T201
+    print(f"{line} and {told.routed} routed messages")  # noqa: T201
     return 0
 
 

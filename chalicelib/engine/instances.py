@@ -59,7 +59,8 @@ def start(draft: Draft, command: CreateInstance) -> None:
         raise Rejected(
             Reason.INVALID_ARGUMENT, f"process {process.id} has no none start event to start at"
         )
-    draft.open_scope(draft.key, {**dict.fromkeys(process.data), **command.variables})
+    given = command.variables
+    draft.open_scope(draft.key, {**dict.fromkeys(process.data), **given} if process.data else given)
     listeners.listen(draft, draft.key, process.id)
     draft.agenda.append(Move(process.start, draft.key, None))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.engine import (
     execution_listeners,
@@ -60,7 +60,7 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         profile=draft.root.profile,
         inputs=seen,
         headers=plan.headers,
-        **(user_tasks.told(draft, node, seen) or _priority(draft, node, seen)),
+        **(_more(draft, node, seen) if plan.is_managed or plan.priority else {}),
     )
     draft.put(job)
     ring(draft, job, is_new=True)
@@ -128,11 +128,12 @@ def map_out(
     tokens.hand_on(draft, node, element.scope, element.key, outputs)
 
 
-def _priority(draft: Draft, node: Node, seen: JsonObject) -> dict[str, int]:
-    """Return how urgent a job is, where the model says so. Raises: Stuck."""
+def _more(draft: Draft, node: Node, seen: JsonObject) -> dict[str, Any]:
+    """Return what people are told of a user task, or how urgent a job is, where the model says
+    so. Raises: Stuck."""
     plan, where = node.job, f"priority of {node.id}"
-    if plan is None or plan.priority is None:
-        return {}
+    if plan is None or plan.is_managed or plan.priority is None:
+        return user_tasks.told(draft, node, seen)
     value = extract(plan.priority, seen, draft.now, where)
     text = value.strip() if isinstance(value, str) else show(value)
     if re.fullmatch(r"-?[0-9]{1,9}", text):

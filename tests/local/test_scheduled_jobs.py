@@ -239,7 +239,7 @@ def test_a_chain_that_broke_is_planned_again_when_an_operator_rings(tmp_path: Pa
 
         rang = run("ring", "--all", folder=tmp_path)
 
-        assert (0, "rang 0 jobs, put 1 schedules right, told 0 runs\n") == (
+        assert (0, "rang 0 jobs, put 1 schedules right, told 0 runs and 0 routed messages\n") == (
             rang.returncode,
             rang.stdout,
         )

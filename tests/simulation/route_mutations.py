@@ -50,12 +50,13 @@ def routed_promised_late() -> Iterator[None]:
         yield
 
 
-def starts_unmarked() -> Mutant:
-    """Start an instance each time that a message comes to its endpoint."""
+def endpoints_unmarked() -> Mutant:
+    """Start an instance, or correlate, each time that a message comes to its endpoint."""
     return replaced(endpoints, _once=lambda *_: None)
 
 
 ORDERINGS: tuple[tuple[str, Callable[[], Mutant], tuple[str, ...]], ...] = (
     ("promise before commit, of what is routed", routed_promised_late, ("routed-start",)),
-    ("the mark of a routed start", starts_unmarked, ("routed-start",)),
+    ("the mark of a routed start", endpoints_unmarked, ("routed-start",)),
+    ("the mark of a routed correlation", endpoints_unmarked, ("routed-correlation",)),
 )

@@ -12,7 +12,7 @@ from chalicelib.errors import Rejected
 from chalicelib.operations import routes, routing
 from chalicelib.profile import Profile
 from chalicelib.routing.messages import Entry, Group, Message, Place, State
-from chalicelib.store import entries, routing_keys
+from chalicelib.store import entries, names, routing_keys
 from chalicelib.store import routes as declared
 from tests.play import to_json
 from tests.simulation.scenario import Scenario
@@ -22,6 +22,7 @@ from tests.simulation.workers import hire
 DIAGRAM = "one_task.bpmn"
 PROCESS = "one_task"
 LIVES_MS = 600_000
+ROUNDS_MAX = 2
 TO_B = {"channel": "b"}
 START = {"endpoint": {"start": {"bpmnProcessId": PROCESS}}}
 CALL = {"endpoint": {"call": {"url": "https://example.com/"}}}
@@ -57,14 +58,15 @@ def put(
     key: str | None = None,
     after_ms: int = 0,
     name: str = "client",
+    channel: str = "a",
 ) -> None:
-    """Let a client put a message into channel a, until it is told that it is there."""
+    """Let a client put a message into a channel, until it is told that it is there."""
 
     def act() -> None:
         message = Message(id_, to_json({"body": body})["body"], key)
-        operation = partial(routing.put_message, stage.ports, "a", message)
+        operation = partial(routing.put_message, stage.ports, channel, message)
         if stage.repeat("put", operation) is not None:
-            stage.watch.routes.put.add(Place("a", id_))
+            stage.watch.routes.put.add(Place(channel, id_))
 
     stage.client(name, act, after_ms)
 
@@ -118,6 +120,16 @@ def _count_against_timeout(stage: Stage) -> None:
     collect(stage, count=2, timeout=2_000)
     put(stage, "0", body=0, key="k")
     put(stage, "1", body=1, key="k", after_ms=2_000, name="late client")
+
+
+def _correlated(stage: Stage) -> None:
+    """A routed message is correlated with an instance that begins to wait at the same time."""
+    declare(stage, "ab")
+    lead(stage, "a", {"endpoint": {"correlate": {"name": "paid"}}})
+    lead(stage, "b", {"endpoint": {"start": {"bpmnProcessId": "message_catch"}}})
+    put(stage, "0", body={"invoice": "i-1"}, channel="b")
+    for _ in range(ROUNDS_MAX):  # so that it is there in the end, whatever strikes
+        put(stage, "1", key="i-1", after_ms=20)
 
 
 def _called(stage: Stage) -> None:
@@ -177,6 +189,15 @@ def _one_instance(stage: Stage) -> Iterable[str]:
     started = sorted(stage.watch.roots)
     if [entry.instance_key for entry in delivered] != started:
         yield f"{[entry.instance_key for entry in delivered]} delivered, {started} were started"
+
+
+def _one_message(stage: Stage) -> Iterable[str]:
+    yield from _handled(stage, State.DELIVERED)
+    page = stage.inner.scan(0, 1)
+    pk = names.message_pk("paid", "i-1")
+    waiting = [i for i in page.items if i["pk"] == pk and str(i["sk"]).startswith(names.BUFFERED)]
+    if len(waiting) > 1:
+        yield f"one routed message was published as {len(waiting)}"
 
 
 def _each_part_once(stage: Stage) -> Iterable[str]:
@@ -246,6 +267,13 @@ SCENARIOS = (
         diagram=DIAGRAM,
         act=_started,
         expect=_one_instance,
+        profile=Profile.PRIOSTACK,
+    ),
+    routed(
+        "routed-correlation",
+        diagram="message_catch.bpmn",
+        act=_correlated,
+        expect=_one_message,
         profile=Profile.PRIOSTACK,
     ),
     routed("routed-parts", act=_split, expect=_each_part_once),
