@@ -9,18 +9,28 @@ import pytest
 from app import app
 from chalicelib import logs, wiring
 from chalicelib.logs import Answered
+from chalicelib.ports import Ports
 from chalicelib.telemetry import spans
 from chalicelib.telemetry.journal import LinesAndMore
 from tests.api.client import Client
+from tests.fakes.chance import SeededChance
+from tests.fakes.clock import ManualClock
+from tests.fakes.queues import MemoryQueues
+from tests.fakes.schedules import MemorySchedules
+from tests.fakes.table import MemoryTable
 from tests.telemetry.told import Seen, Told
 
 ANSWERED = Answered("GET", "/v1/jobs/{job_key}", 404, 0, 45, 12.5)
 
 
 @pytest.fixture
-def answers() -> Iterator[list[Answered]]:
-    """Collect what is told of each request of the app, in place of the journal."""
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answered]]:
+    """Collect what is told of each request of the app over fakes, in place of the journal."""
     told: list[Answered] = []
+    clock = ManualClock()
+    queues = MemoryQueues(clock)
+    fakes = Ports(MemoryTable(), queues, MemorySchedules(clock, queues), clock, SeededChance())
+    monkeypatch.setattr(wiring, "ports", lambda: fakes)
     logs.at_end(lambda answered: told.append(answered) if answered else None)
     yield told
     logs.at_end(wiring.after_invocation)
