@@ -46,7 +46,8 @@ def hold(ports: Ports, entry: Entry, decision: Hold) -> Entry | None:
         group_id=after.id,
         expires_at=max(entry.expires_at, after.due + READABLE),
     )
-    members = [*_members(ports, before, now), (entry.channel, decision.message)]
+    others = _members(ports, before, now) if groups.asks_members(aggregator, after) else []
+    members = [*others, (entry.channel, decision.message)]
     try:
         why = groups.completed_by(aggregator, after, members, now)
         if why is not None:

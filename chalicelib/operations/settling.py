@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -11,6 +12,8 @@ from chalicelib.routing.messages import Entry, Message, State
 from chalicelib.store import entries
 
 WHY_MAX = 500  # characters that are kept of why a message failed
+
+logger = logging.getLogger(__name__)
 
 
 def entered(
@@ -31,8 +34,12 @@ def entered(
 def settled(ports: Ports, before: Entry, after: Entry, more: Sequence[Write] = ()) -> Entry | None:
     """Write a change of a message, and what goes with it; None if anything was refused."""
     writes = [entries.settle(before, after), *more]
-    refused = entries.commit(ports.table, writes, ports.chance.id())
-    return after if refused is None else None
+    if entries.commit(ports.table, writes, ports.chance.id()) is not None:
+        return None
+    if after.state is State.FAILED:
+        told = {"channel": after.channel, "message_id": after.message.id, "by": after.by}
+        logger.warning("a routed message failed", extra={**told, "reason": after.why})
+    return after
 
 
 def failed(entry: Entry, by: str, why: str, now: datetime) -> Entry:

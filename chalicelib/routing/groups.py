@@ -65,11 +65,16 @@ def joined(
     )
 
 
+def asks_members(aggregator: d.Aggregator, group: Group) -> bool:
+    """Say whether it takes the messages of a group to tell if it is released, or to release it."""
+    return aggregator.condition is not None or _is_counted(aggregator, group)
+
+
 def completed_by(
     aggregator: d.Aggregator, group: Group, members: Members, now: datetime
 ) -> str | None:
     """Say what releases a group, None if it stays open. Raises: FeelError."""
-    if aggregator.count is not None and len(group.members) >= aggregator.count:
+    if _is_counted(aggregator, group):
         return COUNT
     around = seen_together(group.correlation_key, members)
     if aggregator.condition is not None and holds(aggregator.condition, around, now):
@@ -96,6 +101,10 @@ def released(
             f"expected a message of at most {d.RELEASED_BYTES_MAX} bytes, found {size}"
         )
     return made
+
+
+def _is_counted(aggregator: d.Aggregator, group: Group) -> bool:
+    return aggregator.count is not None and len(group.members) >= aggregator.count
 
 
 def closed(group: Group, why: str, now: datetime) -> Group:

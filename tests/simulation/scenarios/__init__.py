@@ -46,4 +46,7 @@ WHOLE = (
     "fired-at-once",
     "stale-lock",
     "pool-with-retry",
+    "routed-start",
+    "routed-count",
+    "routed-count-against-timeout",
 )
