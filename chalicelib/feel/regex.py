@@ -11,33 +11,39 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from chalicelib.feel.errors import FeelError
 from chalicelib.feel.limits import PATTERN_INPUT_MAX, PATTERN_MAX, STRING_MAX
+
+if TYPE_CHECKING:
+    from chalicelib.feel.regex_linear import Linear
+
+    Pattern = re.Pattern[str] | Linear
 
 _FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE}
 # Signs, `\\d`, and plain classes, with simple quantifiers behind them; the same everywhere.
 _PLAIN = re.compile(
     r"(?:(?:[\w @%_,;:!=<>/'\"~-]|\\[d.]|\[(?:[a-zA-Z0-9]-[a-zA-Z0-9]|\w)+\])[*+?]?)*"
 )
+_REPEATS = re.compile(r"[*+}]")  # of which some may be escaped
+SURELY_FEW = 20  # repetitions times characters: fewer ways than 2 to this power
 _REFERENCE = re.compile(r"\\(.)|\$(\d+)|([\\$])", re.DOTALL)
 
 
 def matches(input_: str, pattern: str, flags: str | None = None) -> bool | None:
     """Tell whether the pattern is found anywhere; null for a bad pattern or flag."""
-    compiled = compile_pattern(pattern, flags or "")
+    compiled = compiled_for(input_, pattern, flags or "")
     if compiled is None:
         return None
-    check_input(input_)
     return compiled.search(input_) is not None
 
 
 def replace(input_: str, pattern: str, replacement: str, flags: str | None = None) -> str | None:
     """Put a replacement, in which `$1` is the first group, in place of every match."""
-    compiled = compile_pattern(pattern, flags or "")
+    compiled = compiled_for(input_, pattern, flags or "")
     if compiled is None:
         return None
-    check_input(input_)
     pieces = _replacement(replacement, compiled.groups)
     if pieces is None:
         return None
@@ -55,17 +61,32 @@ def replace(input_: str, pattern: str, replacement: str, flags: str | None = Non
 
 def extract(input_: str, pattern: str) -> list[str] | None:
     """List the parts of the text that match."""
-    compiled = compile_pattern(pattern)
+    compiled = compiled_for(input_, pattern)
     if compiled is None:
         return None
-    check_input(input_)
-    return [found[0] for found in compiled.finditer(input_)]
+    return [found[0] or "" for found in compiled.finditer(input_)]
 
 
-def check_input(input_: str) -> None:
-    """Raise FeelError if the text is too long to be searched: `re` cannot be interrupted."""
+def compiled_for(input_: str, pattern: str, flags: str = "") -> Pattern | None:
+    """Return what finds a pattern in a text and does end; None for a bad pattern or flag.
+
+    Raises: FeelError if the text is too long, or the pattern cannot be followed on it.
+    """
     if len(input_) > PATTERN_INPUT_MAX:
         raise FeelError(f"a pattern is applied to more than {PATTERN_INPUT_MAX} characters")
+    compiled = compile_pattern(pattern, flags)
+    if compiled is None or len(_REPEATS.findall(compiled.pattern)) * len(input_) < SURELY_FEW:
+        return compiled
+    return _bounded(compiled, len(input_))
+
+
+def _bounded(compiled: re.Pattern[str], length: int) -> Pattern:
+    """Return the pattern, in a form that cannot try too many ways if `re` might."""
+    from chalicelib.feel import regex_linear  # noqa: PLC0415 - few need it
+
+    if regex_linear.ways(compiled, length) <= regex_linear.WAYS_MAX:
+        return compiled
+    return regex_linear.linear(compiled)
 
 
 @lru_cache(maxsize=256)

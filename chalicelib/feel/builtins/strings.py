@@ -46,10 +46,9 @@ def contains(string: str, match: str) -> bool:
 
 def split(string: str, delimiter: str) -> list[str] | None:
     """Take a string apart at every match of a pattern."""
-    pattern = regex.compile_pattern(delimiter)
+    pattern = regex.compiled_for(string, delimiter)
     if pattern is None:
         return None
-    regex.check_input(string)
     parts, end = [], 0
     for found in pattern.finditer(string):
         if found.end() > found.start():
