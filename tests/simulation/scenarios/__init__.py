@@ -42,11 +42,5 @@ WHOLE = (
     "resolved-and-cancelled",
     "decided-or-cancelled",
     "set-at-last-failure",
-    "fired-in-a-loop",
-    "fired-at-once",
-    "stale-lock",
-    "pool-with-retry",
-    "routed-start",
-    "routed-count",
-    "routed-count-against-timeout",
+    *(scenario.name for scenario in scheduling.SCENARIOS),
 )
