@@ -71,7 +71,8 @@ def list_messages(
         raise Rejected(Reason.NOT_FOUND, f"channel {channel[:100]!r} is not declared")
     page: list[Entry] = []  # only this is kept: messages may be large
     looked_at = total = 0
-    for looked_at, entry in enumerate(entries.newest(ports.table, channel, ports.clock.now()), 1):
+    for entry in entries.newest(ports.table, channel, ports.clock.now()):
+        looked_at += 1
         if states is None or entry.state in states:
             if cut.first <= total < cut.first + cut.size:
                 page.append(entry)
