@@ -13,9 +13,13 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from chalicelib.errors import HeadraceError
 from chalicelib.settings import VERSION, BadSetting
+
+if TYPE_CHECKING:
+    from chalicelib.local.deploying import Account
 
 FAILED, INTERRUPTED = 1, 130
 STATE = ".headrace"
@@ -52,8 +56,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _expected() -> tuple[type[Exception], ...]:
     """Return what is told in one line; anything else is our mistake and shows where it is."""
-    from chalicelib.local import attach, client, server  # noqa: PLC0415
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+    from chalicelib.local import attach, client, deploying, server  # noqa: PLC0415
     from chalicelib.local.run import BadInput  # noqa: PLC0415
+    from infra.deploy import DeploymentFailed  # noqa: PLC0415
 
     return (
         HeadraceError,
@@ -63,6 +70,10 @@ def _expected() -> tuple[type[Exception], ...]:
         client.Unreachable,
         BadInput,
         server.StartFailed,
+        deploying.NotDone,
+        DeploymentFailed,
+        BotoCoreError,
+        ClientError,
     )
 
 
@@ -109,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_linting(commands)
     _add_operating(commands)
     _add_keys(commands)
+    _add_deploying(commands)
     _add_deciding(commands)
     return parser
 
@@ -154,16 +166,35 @@ def _add_operating(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _add_keys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     keys = commands.add_parser("keys", help="make, list and revoke API keys")
-    actions = keys.add_subparsers(required=True, metavar="ACTION")
+    actions = keys.add_subparsers(required=True, metavar="ACTION", dest="action")
     create = actions.add_parser("create", help="make a key and print it, this once")
     create.add_argument("name", metavar="NAME", help="whose it is; it stands in the log")
     create.add_argument("--role", required=True, choices=("worker", "starter", "operator"))
     listing = actions.add_parser("list", help="list the keys by name, role and age")
     revoke = actions.add_parser("revoke", help="let a key open nothing any more")
     revoke.add_argument("name", metavar="NAME", help="or its id")
-    for action, command in ((create, _create_key), (listing, _list_keys), (revoke, _revoke_key)):
+    for action in (create, listing, revoke):
         _place(action)
-        action.set_defaults(command=command)
+        action.set_defaults(command=_keys)
+
+
+def _add_deploying(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    deploy = commands.add_parser("deploy", help="bring a stage to AWS, or bring it up to date")
+    deploy.add_argument("--yes", action="store_true", help="carry the plan out without asking")
+    access = deploy.add_mutually_exclusive_group()
+    access.add_argument("--open", action="store_true", help="let anybody call, without a key")
+    access.add_argument("--iam", action="store_true", help="callers sign; no API keys")
+    deploy.set_defaults(command=_deploy)
+    destroy = commands.add_parser("destroy", help="take a stage away, all but its tables")
+    destroy.add_argument("--data", action="store_true", help="and its tables")
+    destroy.set_defaults(command=_destroy)
+    doctor = commands.add_parser("doctor", help="say what of a stage is not as it should be")
+    doctor.set_defaults(command=_doctor)
+    for command in (deploy, destroy, doctor):
+        command.add_argument("--stage", required=True, metavar="NAME")
+        command.add_argument("--profile", metavar="P", help="of the AWS configuration")
+        command.add_argument("--region", metavar="R")
+        command.add_argument("--endpoint-url", metavar="URL", help="of an emulated AWS")
 
 
 def _add_deciding(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -283,28 +314,42 @@ def _resolve(options: argparse.Namespace) -> int:
     return operate.resolve_incidents(wiring.ports(), options.incidents, mended)
 
 
-def _create_key(options: argparse.Namespace) -> int:
+def _keys(options: argparse.Namespace) -> int:
     from chalicelib import wiring  # noqa: PLC0415
     from chalicelib.local import operate  # noqa: PLC0415
 
     _attach(options)
-    return operate.create_key(wiring.ports(), options.name, options.role)
-
-
-def _list_keys(options: argparse.Namespace) -> int:
-    from chalicelib import wiring  # noqa: PLC0415
-    from chalicelib.local import operate  # noqa: PLC0415
-
-    _attach(options)
+    if options.action == "create":
+        return operate.create_key(wiring.ports(), options.name, options.role)
+    if options.action == "revoke":
+        return operate.revoke_key(wiring.ports(), options.name)
     return operate.show_keys(wiring.ports())
 
 
-def _revoke_key(options: argparse.Namespace) -> int:
-    from chalicelib import wiring  # noqa: PLC0415
-    from chalicelib.local import operate  # noqa: PLC0415
+def _deploy(options: argparse.Namespace) -> int:
+    from chalicelib.access import Access  # noqa: PLC0415
+    from chalicelib.local import deploying  # noqa: PLC0415
 
-    _attach(options)
-    return operate.revoke_key(wiring.ports(), options.name)
+    access = Access.OPEN if options.open else Access.IAM if options.iam else Access.KEYS
+    return deploying.deploy(_aws(options), options.stage, access, is_agreed=options.yes)
+
+
+def _destroy(options: argparse.Namespace) -> int:
+    from chalicelib.local import deploying  # noqa: PLC0415
+
+    return deploying.destroy(_aws(options), options.stage, with_data=options.data)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from chalicelib.local import deploying  # noqa: PLC0415
+
+    return deploying.doctor(_aws(options), options.stage)
+
+
+def _aws(options: argparse.Namespace) -> Account:
+    from chalicelib.local.deploying import Account  # noqa: PLC0415
+
+    return Account(options.profile, options.region, options.endpoint_url)
 
 
 def _feel(options: argparse.Namespace) -> int:

@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from botocore.exceptions import ClientError, WaiterError
 
-from infra import names, package
+from chalicelib.access import Access
+from infra import changes, names, package
+from infra.changes import Change, Event
 
 if TYPE_CHECKING:
     import boto3
@@ -34,8 +37,21 @@ POLL_S = 5.0  # how often a stack on AWS is looked at
 WAIT_MAX_S = 1_800.0  # a stack that is not done after half an hour never will be
 DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 DIGEST_TAG = "headrace:template"  # of the stack: the hash of the template it was made by
+NOT_EMULATED = frozenset({"AWS::Logs::MetricFilter"})  # what an emulator would refuse
 NOTHING_TO_DO = ("didn't contain changes", "No updates are to be performed")
 FAILED = ("CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
+
+
+def _silent(event: Event) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A change set that waits to be carried out."""
+
+    stack: str
+    change_set: str
 
 
 class DeploymentFailed(Exception):
@@ -61,27 +77,98 @@ class Deployer:
 
         Raises: DeploymentFailed.
         """
-        bucket = self._bucket(stage)
-        key = self._upload(bucket, "code/{}.zip", code.read_bytes())
-        return self._apply(stage, with_code(template, {"Bucket": bucket, "Key": key}))
+        return self._apply(self.prepare(stage, template, code), stage)
 
     def deploy_without_code(self, stage: str, template: Mapping[str, Any]) -> dict[str, str]:
         """Deploy the template for an emulator that calls the functions elsewhere."""
-        return self._apply(stage, with_code(template, None))
+        return self._apply(self._prepare(stage, with_code(template, None), Access.OPEN), stage)
 
-    def _apply(self, stage: str, template: dict[str, Any]) -> dict[str, str]:
-        stack = stack_name(stage)
-        text = json.dumps(template, sort_keys=True, separators=(",", ":")).encode()
-        digest = hashlib.sha256(text).hexdigest()
-        if not self._is_deployed(stack, digest):
-            bucket = self._bucket(stage)
-            key = self._upload(bucket, "templates/{}.json", text)
-            change_set = self._change_set(stack, stage, self._url(bucket, key), digest)
-            if change_set is not None:
-                self._execute(stack, change_set)
-                self.has_changed = True
-        described = self._cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    def prepare(
+        self,
+        stage: str,
+        template: Mapping[str, Any],
+        code: Path,
+        access: Access = Access.KEYS,
+        *,
+        adopts: bool = False,
+    ) -> Prepared | None:
+        """Upload the code and make a change set; None if there is nothing to do.
+
+        Shapes: with `adopts`, tables that an earlier stack of the stage left become this one's.
+        Raises: DeploymentFailed.
+        """
+        bucket = self._bucket(stage)
+        key = self._upload(bucket, "code/{}.zip", code.read_bytes())
+        placed = with_code(template, {"Bucket": bucket, "Key": key})
+        if adopts:
+            placed = with_named_tables(placed, stage)
+        return self._prepare(stage, placed, access, adopts=adopts)
+
+    def changes(self, prepared: Prepared) -> list[Change]:
+        """Return what would happen, resource by resource."""
+        return changes.read(self._cloudformation, prepared.change_set)
+
+    def forget(self, prepared: Prepared) -> None:
+        """Throw away what was prepared; a stack that was never made goes with it."""
+        client = self._cloudformation
+        client.delete_change_set(ChangeSetName=prepared.change_set)
+        if _status(client, prepared.stack) == "REVIEW_IN_PROGRESS":
+            client.delete_stack(StackName=prepared.stack)
+
+    def carry_out(self, prepared: Prepared, tell: Callable[[Event], None] = _silent) -> None:
+        """Do what was prepared, telling each event. Raises: DeploymentFailed, rolled back."""
+        client, failures = self._cloudformation, []
+
+        def listen(event: Event) -> None:
+            if event.get("ResourceStatus") in FAILED:
+                reason = event.get("ResourceStatusReason", "no reason given")
+                failures.append(f"{event.get('LogicalResourceId')}: {reason}")
+            tell(event)
+
+        after = changes.last_event(client, prepared.stack)
+        client.execute_change_set(ChangeSetName=prepared.change_set)
+        try:
+            status = changes.follow(
+                client,
+                prepared.stack,
+                after=after,
+                tell=listen,
+                poll_s=self._poll_s,
+                most_s=WAIT_MAX_S,
+            )
+        except changes.TookTooLong as error:
+            raise DeploymentFailed(str(error)) from error
+        if status not in DEPLOYED:
+            why = "; ".join(failures) or "no reason given"
+            raise DeploymentFailed(f"stack {prepared.stack}: {why} ({status})")
+        self.has_changed = True
+
+    def outputs(self, stage: str) -> dict[str, str]:
+        """Return what a deployed stack says of itself."""
+        described = self._cloudformation.describe_stacks(StackName=stack_name(stage))["Stacks"][0]
         return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
+
+    def _apply(self, prepared: Prepared | None, stage: str) -> dict[str, str]:
+        if prepared is not None:
+            self.carry_out(prepared)
+        return self.outputs(stage)
+
+    def _prepare(
+        self, stage: str, template: dict[str, Any], access: Access, *, adopts: bool = False
+    ) -> Prepared | None:
+        stack = stack_name(stage)
+        if "amazonaws.com" not in self._cloudformation.meta.endpoint_url:
+            template = without(template, NOT_EMULATED)
+        text = json.dumps(template, sort_keys=True, separators=(",", ":")).encode()
+        digest = hashlib.sha256(text + access.encode()).hexdigest()
+        if self._is_deployed(stack, digest):
+            return None
+        bucket = self._bucket(stage)
+        key = self._upload(bucket, "templates/{}.json", text)
+        parameters = {"Stage": stage, "Access": access.value}
+        url = self._url(bucket, key)
+        change_set = self._change_set(stack, parameters, url, digest, adopts=adopts)
+        return None if change_set is None else Prepared(stack, change_set)
 
     def _is_deployed(self, stack: str, digest: str) -> bool:
         """Say whether the very same template was the last to be deployed, and came up."""
@@ -94,7 +181,9 @@ class Deployer:
         tags = {tag["Key"]: tag["Value"] for tag in found.get("Tags", [])}
         return found["StackStatus"] in DEPLOYED and tags.get(DIGEST_TAG) == digest
 
-    def _change_set(self, stack: str, stage: str, url: str, digest: str) -> str | None:
+    def _change_set(
+        self, stack: str, parameters: Mapping[str, str], url: str, digest: str, *, adopts: bool
+    ) -> str | None:
         """Make a change set; return its ARN, or None if there is nothing to do."""
         client = self._cloudformation
         made = client.create_change_set(
@@ -103,8 +192,12 @@ class Deployer:
             ChangeSetType="UPDATE" if self._exists(stack) else "CREATE",
             TemplateURL=url,
             Capabilities=list(CAPABILITIES),
-            Parameters=[{"ParameterKey": "Stage", "ParameterValue": stage}],
+            Parameters=[
+                {"ParameterKey": name, "ParameterValue": value}
+                for name, value in parameters.items()
+            ],
             Tags=[{"Key": DIGEST_TAG, "Value": digest}],
+            ImportExistingResources=adopts,
         )
         try:
             self._wait("change_set_create_complete", ChangeSetName=made["Id"])
@@ -117,22 +210,11 @@ class Deployer:
             raise DeploymentFailed(f"change set of stack {stack}: {reason}") from error
         return made["Id"]
 
-    def _execute(self, stack: str, change_set: str) -> None:
-        client = self._cloudformation
-        is_new = _status(client, stack) == "REVIEW_IN_PROGRESS"
-        client.execute_change_set(ChangeSetName=change_set)
-        try:
-            self._wait(
-                "stack_create_complete" if is_new else "stack_update_complete", StackName=stack
-            )
-        except WaiterError as error:
-            raise DeploymentFailed(f"stack {stack}: {_reasons(client, stack)}") from error
-
     def _exists(self, stack: str) -> bool:
         status = _status(self._cloudformation, stack)
         if status == "ROLLBACK_COMPLETE":
             raise DeploymentFailed(
-                f"stack {stack} failed when it was first made; delete it and deploy again"
+                f"stack {stack} failed when it was first made: destroy it and deploy again"
             )
         return status not in (None, "REVIEW_IN_PROGRESS")
 
@@ -144,9 +226,7 @@ class Deployer:
 
     def _bucket(self, stage: str) -> str:
         """Return the stage's bucket, made if it is not there; it is private, as all new ones."""
-        account = self._session.client("sts").get_caller_identity()["Account"]
-        region = self._session.region_name
-        bucket = f"{stack_name(stage)}-deploy-{account}-{region}"
+        bucket, region = bucket_name(self._session, stage), self._session.region_name
         client = self._s3
         try:
             client.head_bucket(Bucket=bucket)
@@ -178,6 +258,31 @@ def stack_name(stage: str) -> str:
     return f"headrace-{stage}"
 
 
+def bucket_name(session: boto3.session.Session, stage: str) -> str:
+    """Return the name of the bucket that a stage is deployed from."""
+    account = session.client("sts").get_caller_identity()["Account"]
+    return f"{stack_name(stage)}-deploy-{account}-{session.region_name}"
+
+
+def without(template: Mapping[str, Any], kinds: frozenset[str]) -> dict[str, Any]:
+    """Return a template without the resources of some types, to which nothing in it refers."""
+    resources = {
+        name: each for name, each in template["Resources"].items() if each["Type"] not in kinds
+    }
+    return {**template, "Resources": resources}
+
+
+def with_named_tables(template: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    """Return the template with the tables' names written out, without which none is adopted."""
+    named = cast("dict[str, Any]", json.loads(json.dumps(template)))
+    for resource in named["Resources"].values():
+        if resource["Type"] == "AWS::DynamoDB::Table":
+            properties = resource["Properties"]
+            name = properties["TableName"]["Fn::Sub"]
+            properties["TableName"] = names.resolve(name, stage=stage, account="", region="")
+    return named
+
+
 def with_code(template: Mapping[str, Any], code: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the template with every function's code at a place in S3, or with none."""
     placed = cast("dict[str, Any]", json.loads(json.dumps(template)))
@@ -200,14 +305,3 @@ def _status(client: CloudFormationClient, stack: str) -> str | None:
 
 def _is_missing(error: ClientError) -> bool:
     return "does not exist" in str(error)
-
-
-def _reasons(client: CloudFormationClient, stack: str) -> str:
-    """Say which resources failed and why, the first failure first."""
-    events = client.describe_stack_events(StackName=stack)["StackEvents"]
-    failures = [
-        f"{event.get('LogicalResourceId')}: {event.get('ResourceStatusReason', 'no reason given')}"
-        for event in reversed(events)
-        if event.get("ResourceStatus") in FAILED
-    ]
-    return "; ".join(failures) or "it was rolled back"

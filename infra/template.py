@@ -19,7 +19,7 @@ from chalicelib.access import Access
 from chalicelib.delivery import runs
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
-from infra import names, policies
+from infra import names, policies, watching
 
 Json = dict[str, Any]
 
@@ -49,7 +49,8 @@ def extension(alarm_sender: str = "") -> Json:
         **_schedules(),
         **_roles(alarm_sender),
         **_log_groups(),
-        **_alarms(),
+        **watching.alarms(),
+        **watching.dashboard(),
         **{function: _function(function) for function in names.FUNCTION_NAMES},
         "RestAPI": _rest_api(),
     }
@@ -73,6 +74,7 @@ def extension(alarm_sender: str = "") -> Json:
         "Outputs": {
             "JobQueuePrefix": {"Value": {"Fn::Sub": names.QUEUE_PREFIX + "j-"}},
             "LiveTableName": {"Value": {"Ref": "LiveTable"}},
+            "HistoryTableName": {"Value": {"Ref": "HistoryTable"}},
         },
     }
 
@@ -87,6 +89,27 @@ def merge(into: Json, added: Json) -> Json:
         else:
             merged[key] = copy.deepcopy(value)
     return merged
+
+
+def signed(whole: Json) -> Json:
+    """Return the whole template with an API whose gateway demands a signature of every caller.
+
+    A browser's preflight is none: it never signs.
+    """
+    changed = copy.deepcopy(whole)
+    definition = changed["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
+    scheme = {
+        "type": "apiKey",
+        "name": "Authorization",
+        "in": "header",
+        "x-amazon-apigateway-authtype": "awsSigv4",
+    }
+    definition.setdefault("securityDefinitions", {})["sigv4"] = scheme
+    for methods in definition["paths"].values():
+        for method, served in methods.items():
+            if method != "options":
+                served["security"] = [{"sigv4": []}]
+    return changed
 
 
 def _tables() -> Json:
@@ -207,30 +230,6 @@ def _log_groups() -> Json:
     }
 
 
-def _alarms() -> Json:
-    """An alarm when anything is parked: somebody has to look, then `headrace redrive`."""
-    return {
-        f"{queue}Alarm": {
-            "Type": "AWS::CloudWatch::Alarm",
-            "Properties": {
-                "AlarmDescription": f"Messages are parked in {queue}",
-                "Namespace": "AWS/SQS",
-                "MetricName": "ApproximateNumberOfMessagesVisible",
-                "Dimensions": [
-                    {"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}
-                ],
-                "Statistic": "Maximum",
-                "Period": 60,
-                "EvaluationPeriods": 1,
-                "Threshold": 0,
-                "ComparisonOperator": "GreaterThanThreshold",
-                "TreatMissingData": "notBreaching",
-            },
-        }
-        for queue in ("TimersDeadQueue", "CommandsDeadQueue", "RunsDeadQueue", "RoutingDeadQueue")
-    }
-
-
 def _function(function: str) -> Json:
     """The settings of a function that Chalice's decorators and config do not have."""
     properties: Json = {
@@ -284,6 +283,8 @@ def _rest_api() -> Json:
     the API's definition, which the emulator does not read.
     """
     properties: Json = {
+        "Name": watching.API_NAME,
+        "DefinitionBody": {"info": {"title": watching.API_NAME}},  # which is the name, too
         "BinaryMediaTypes": ["*/*"],
         "GatewayResponses": {
             response: {

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from chalicelib.delivery import routing
-from chalicelib.errors import Rejected
+from chalicelib.errors import Reason, Rejected
 from chalicelib.operations import definitions, instances, messages, settling
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
@@ -43,9 +43,17 @@ def deliver(ports: Ports, entry: Entry, decision: Deliver) -> Entry | None:
                 assert_never(never)
     except Rejected as rejected:
         now = ports.clock.now()
-        failed = settling.failed(entry, decision.by, rejected.message, now)
+        failed = settling.failed(entry, decision.by, _why(decision, rejected), now)
         return settling.settled(ports, entry, failed)
     return settling.settled(ports, entry, done)
+
+
+def _why(decision: Deliver, rejected: Rejected) -> str:
+    """Say what was refused; of a process by the name that the route has of it."""
+    if rejected.reason is not Reason.NOT_FOUND or not isinstance(decision, Start):
+        return rejected.message
+    version = "" if decision.version is None else f" in version {decision.version}"
+    return f"process {decision.bpmn_process_id} is not deployed{version}"
 
 
 def _started(ports: Ports, entry: Entry, decision: Start) -> Entry:

@@ -7,8 +7,6 @@ one transaction, which changes the message as it was read, together with all tha
 
 from __future__ import annotations
 
-from itertools import islice
-
 from chalicelib.delivery import routing
 from chalicelib.delivery.routing import GroupDue, Handle, RoutingMessage
 from chalicelib.delivery.verdicts import LiveDue, Verdict
@@ -71,14 +69,16 @@ def list_messages(
     """
     if routes.channel(ports.table, channel) is None:
         raise Rejected(Reason.NOT_FOUND, f"channel {channel[:100]!r} is not declared")
-    found = [
-        entry
-        for entry in islice(entries.newest(ports.table, channel, ports.clock.now()), LIST_MAX)
-        if states is None or entry.state in states
-    ]
-    page = found[cut.first : cut.first + cut.size]
+    page: list[Entry] = []  # only this is kept: messages may be large
+    looked_at = total = 0
+    for entry in entries.newest(ports.table, channel, ports.clock.now()):
+        looked_at += 1
+        if states is None or entry.state in states:
+            if cut.first <= total < cut.first + cut.size:
+                page.append(entry)
+            total += 1
     shown = [(entry, aggregating.closed_group_of(ports, entry)) for entry in page]
-    return Listed(shown, len(found), len(found) >= LIST_MAX)
+    return Listed(shown, total, looked_at >= LIST_MAX)
 
 
 def retry_message(ports: Ports, channel: str, id_: str) -> Entry:

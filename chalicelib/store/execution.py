@@ -13,7 +13,8 @@ the instance's own, times relative to its start, and what has its default is lef
      "purges": [[scope, move, is withdrawn, spared], ...],
      "parent": [instance, scope, depth, [errors], [escalations], escalated, first]}
 
-Lists are cut behind the last entry that is not its default (0, null, empty).
+Lists are cut behind the last entry that is not its default (0, null, empty). `"format": n` says
+what an older reader would misread; it is left out while it is 1, for most turns pay by the byte.
 """
 
 from __future__ import annotations
@@ -35,7 +36,13 @@ from chalicelib.engine.state import (
 )
 from chalicelib.store.moments import from_ms, to_ms
 
+FORMAT = 1  # rises with every change that an older reader would misread
+
 Row = list[Any]
+
+
+class UnknownFormat(ValueError):
+    """A newer version wrote this state, and it may only be read by that."""
 
 
 def to_text(root: Root) -> str:
@@ -69,8 +76,13 @@ def to_text(root: Root) -> str:
 
 
 def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
-    """Read it back as the fields of a Root."""
+    """Read it back as the fields of a Root, also what an older version wrote.
+
+    Raises: UnknownFormat for what a newer one wrote: nothing is changed then.
+    """
     state, began = json.loads(text), to_ms(created_at)
+    if (found := state.get("format", 1)) > FORMAT:
+        raise UnknownFormat(f"expected the state of an instance in format {FORMAT}, found {found}")
     live = [_element(row, origin, began) for row in state.get("live", ())]
     return {
         "tokens": state.get("tokens", 0),

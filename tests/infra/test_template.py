@@ -10,9 +10,11 @@ from typing import Any
 import cfnlint.api  # type: ignore[import-untyped]
 import pytest
 
+from chalicelib import settings
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
 from infra import names, package, policies
+from infra.template import signed
 
 Json = dict[str, Any]
 
@@ -36,6 +38,32 @@ def test_cfn_lint_accepts_it(template: Json) -> None:
 
     told = [f"{match.rule.id}: {match.message}" for match in found]
     assert [] == [each for each in told if not each.startswith("I")]  # the command shows none
+
+
+@pytest.mark.filterwarnings("ignore")  # the linter's own
+def test_an_api_whose_callers_sign_demands_it_of_every_method_but_preflights(
+    template: Json,
+) -> None:
+    made = signed(template)
+    paths = made["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+
+    bare = {
+        method
+        for methods in paths.values()
+        for method, each in methods.items()
+        if "security" not in each
+    }
+    assert {"options"} == bare
+    found = cfnlint.api.lint_all(json.dumps(made))
+    assert [] == [match.message for match in found if not match.rule.id.startswith("I")]
+    assert "sigv4" not in json.dumps(template)
+
+
+def test_callers_need_a_key_unless_the_parameter_says_otherwise(template: Json) -> None:
+    assert "keys" == template["Parameters"]["Access"]["Default"]
+    for _, function in of_type(template, "AWS::Serverless::Function"):
+        variables = function["Properties"]["Environment"]["Variables"]
+        assert {"Ref": "Access"} == variables[settings.ACCESS]
 
 
 def test_it_is_plain_json(template: Json) -> None:

@@ -139,7 +139,23 @@ def test_with_a_key_it_serves_other_hosts_and_only_who_has_it(tmp_path: Path) ->
         assert 401 == refused.value.status
         assert "UP" == Client(url, "sesame").get("/system/health/ready")["status"]
         assert (204, "*") == preflight(f"{url}/v1/jobs")
+        made = run("keys", "create", "w", "--role", "worker", folder=tmp_path)
+        assert (1, True) == (made.returncode, "no server is running" in made.stderr)
         assert ["00000000", "0100007F"] == [port.partition(":")[0] for port in ports]
+        served.end()
+
+
+def test_a_served_stage_asks_for_the_keys_that_were_made_for_it(tmp_path: Path) -> None:
+    with serving(tmp_path, HEADRACE_API_KEY="sesame") as served:
+        made = run("keys", "create", "w", "--role", "worker", folder=tmp_path)
+        worker = Client(served.client.url, made.stdout.strip())
+
+        assert [] == worker.activate("t", "c", 1, "PT0S")
+        with pytest.raises(Refused, match="FORBIDDEN") as refused:
+            worker.get("/v1/process-instances")
+
+        assert 403 == refused.value.status
+        assert "w     worker  " in run("keys", "list", folder=tmp_path).stdout
         served.end()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.access import Role
 from chalicelib.errors import Rejected
-from chalicelib.operations import api_keys
+from chalicelib.operations import api_keys, sweep
 from chalicelib.ports import Ports
 from tests.operations.stage import Stage
 
@@ -49,6 +49,13 @@ def test_a_name_is_given_once(ports: Ports) -> None:
 def test_a_name_is_short_and_plain(ports: Ports, name: str) -> None:
     with pytest.raises(Rejected, match="expected a name"):
         api_keys.create_key(ports, name, Role.WORKER)
+
+
+def test_a_sweep_passes_keys_by(ports: Ports) -> None:
+    api_keys.create_key(ports, "a", Role.WORKER)
+
+    assert 0 == sweep.sweep_all(ports).mended
+    assert 0 == sweep.release_holds(ports)
 
 
 @pytest.mark.parametrize("by", ["name", "id"])

@@ -112,4 +112,5 @@ def test_a_start_of_a_process_that_nobody_deployed_fails() -> None:
 
     stage.served()
 
-    assert "failed" == stage.became("a", "1")
+    entry = stage.entry("a", "1")
+    assert ("failed", "process none is not deployed") == (entry.state.value, entry.why)
