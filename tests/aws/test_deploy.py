@@ -17,7 +17,7 @@ from infra import names, package
 from infra.deploy import Deployer, DeploymentFailed
 from tests.aws.conftest import POLL_S, EmulatedSession, in_the_default_group, with_batch_rights
 
-pytestmark = pytest.mark.aws
+pytestmark = [pytest.mark.aws, pytest.mark.xdist_group("deploy")]  # they share a stage
 
 STAGE = "cli"
 PATIENCE_S = 300
@@ -178,6 +178,7 @@ def test_a_stage_goes_when_its_name_is_typed_and_its_tables_stay(
     session = EmulatedSession(endpoint)
     place = ("--stage", STAGE, "--endpoint-url", endpoint)
     headrace("queue", "some-type", "--stage", STAGE)
+    headrace("keys", "create", "kept", "--role", "operator", "--stage", STAGE)
     sqs, tables = session.client("sqs"), session.client("dynamodb")
 
     mistyped = headrace("destroy", *place, typed="prod\n")
@@ -192,7 +193,7 @@ def test_a_stage_goes_when_its_name_is_typed_and_its_tables_stay(
     again = headrace("deploy", *place, "--yes")
     assert 0 == again.returncode, again.stderr
     assert "adopt    AWS::DynamoDB::Table               LiveTable" in again.stdout
-    assert "a-operator" in headrace("keys", "list", "--stage", STAGE).stdout  # it was in the table
+    assert "kept" in headrace("keys", "list", "--stage", STAGE).stdout  # it was in the table
 
     headrace("destroy", *place, "--data", typed=f"{STAGE}\n")
     with pytest.raises(ClientError, match="ResourceNotFound"):
