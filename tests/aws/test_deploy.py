@@ -17,7 +17,7 @@ from infra import names, package
 from infra.deploy import Deployer, DeploymentFailed
 from tests.aws.conftest import POLL_S, EmulatedSession, in_the_default_group, with_batch_rights
 
-pytestmark = [pytest.mark.aws, pytest.mark.xdist_group("deploy")]  # they share a stage
+pytestmark = pytest.mark.aws
 
 STAGE = "cli"
 PATIENCE_S = 300
