@@ -38,7 +38,8 @@ lint: setup ## check format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check: lint test ## the gate: format, lint, types and tests
+check: lint ## the gate: format, lint, types, and the tests that start no emulated AWS
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow and not aws"
 
 fix: setup ## mend format and what lint can mend
 	$(BIN)/ruff format .

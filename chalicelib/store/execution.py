@@ -146,7 +146,7 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
     names, loop, listens, child, ending = rest
     return ElementInstance(
         key=origin + key,
-        element_id=element_id,
+        element_id=element_id or "",
         scope=origin + (scope or 0),
         created_at=from_ms(began + (created or 0)),
         tokens=tokens or 0,
