@@ -145,3 +145,29 @@ def test_what_is_too_deep_is_an_error_of_feel() -> None:
 def test_a_context_with_other_keys_than_text_is_refused() -> None:
     with pytest.raises(feel.FeelError):
         value("x", {"x": {1: 2}})
+
+
+_MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9998, 12, 30)).map(
+    lambda moment: f'date and time("{moment.isoformat()}")'
+)
+_SPANS = st.integers(-(10**9), 10**9).map(lambda seconds: f'duration("{_iso(seconds)}")')
+_MONTHS = st.integers(-100_000, 100_000).map(
+    lambda months: f'duration("{"-" if months < 0 else ""}P{abs(months)}M")'
+)
+_DATES = st.dates().map(lambda day: f'date("{day.isoformat()}")')
+
+
+def _iso(seconds: int) -> str:
+    return f"{'-' if seconds < 0 else ''}PT{abs(seconds)}S"
+
+
+@given(_MOMENTS, _SPANS)
+def test_a_duration_that_is_added_and_taken_away_changes_nothing(moment: str, span: str) -> None:
+    assert value(f"{moment} + {span} - {span} = {moment}") is True
+
+
+@given(_MOMENTS | _SPANS | _MONTHS | _DATES)
+def test_a_time_is_read_back_from_its_text(text: str) -> None:
+    read = text.partition("(")[0]
+
+    assert value(f"{read}(string({text})) = {text}") is True
