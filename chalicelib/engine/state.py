@@ -221,7 +221,7 @@ class Subscription:
 
     Shapes: `element_id` is the event or receive task, `element_key` the element instance it is
         open on; a message has a `correlation_key`, a signal none; of those that are `is_unique`
-        only one may wait for a name and key; what was broadcast as `after` is over for it.
+        only one may wait for a name and key; the broadcasts in `after` are over for it.
     """
 
     key: int

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
 
+OVER_MAX = 16  # broadcasts that a subscription remembers; each takes seconds
+
+
 class Named(NamedTuple):
     """What an event is to wait for; `key` is None for a signal."""
 
@@ -118,7 +121,8 @@ def correlate(draft: Draft, command: Correlate) -> None:
             Reason.NOT_FOUND,
             f"subscription {command.subscription_key} waits no more for {command.name!r}",
         )
-    draft.broadcast = command.broadcast
+    if command.broadcast is not None:
+        draft.broadcast = " ".join([*_over(subscription)[1 - OVER_MAX :], command.broadcast])
     draft.drop(Subscription, subscription.key)
     draft.history.append(Unsubscribed(subscription.key, came=True))
     element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]
@@ -138,7 +142,12 @@ def _part(node: Node, kind: EventType) -> Node:
 
 def _is_over(subscription: Subscription, command: Correlate) -> bool:
     """Say whether a broadcast came by already: it made this very subscription, or those before."""
-    return command.broadcast is not None and subscription.after == command.broadcast
+    return command.broadcast in _over(subscription)
+
+
+def _over(subscription: Subscription) -> list[str]:
+    """Return the broadcasts that are over for a subscription: it, or one before it, had them."""
+    return (subscription.after or "").split()
 
 
 def _key(draft: Draft, value: JsonValue, where: str) -> str:

@@ -32,6 +32,8 @@ REPLAYS = [
     ("lambda-and-http", Plan(31, rate=0.1)),
     # a repeat of a request that came while its first attempt was still claiming
     ("asked-again", Plan(34, rate=0.03)),
+    # a page of one broadcast done again, after another broadcast had come in between
+    ("broadcast-beside", Plan(0, {10: Strike.DUPLICATE, 40: Strike.CRASH_AFTER})),
 ]
 
 
