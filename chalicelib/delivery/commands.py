@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import assert_never
 
 from chalicelib import json_text
-from chalicelib.delivery import bodies, children, horizon, meetings
-from chalicelib.delivery.verdicts import Early, LiveDue, Spare, Verdict
+from chalicelib.delivery import bodies, children, meetings
+from chalicelib.delivery.verdicts import LiveDue, Spare, Verdict, not_yet
 from chalicelib.engine.commands import (
     BroadcastSignal,
     CancelChild,
@@ -123,7 +123,7 @@ def judge(
     if source is None:
         return LiveDue()
     if root_version is None or root_version < source.version:
-        return Spare() if horizon.is_over(queued.first_sent, now) else Early()
+        return not_yet(queued.first_sent, now)
     is_outdated = isinstance(queued.command, Continue) and root_version > source.version
     return LiveDue() if turn_id == source.turn_id and not is_outdated else Spare()
 

@@ -20,6 +20,8 @@ CLOCK_SKEW_MAX = timedelta(seconds=2)  # between the clocks of two functions
 
 LOOKS_AGAIN_S = (0.020, 0.040, 0.080)  # waits before an early message is looked at again
 EARLY_DELAY_S = 1  # then it is put back for a second
+YOUNG = timedelta(seconds=10)  # an early message is: most commits come within milliseconds
+OLD_DELAY_S = 15  # of an early one that is not: whoever promised it has probably died or lost
 
 
 def latest_commit() -> timedelta:
@@ -40,3 +42,8 @@ def check_horizon(horizon: timedelta = HORIZON) -> None:
 def is_over(first_sent: datetime, now: datetime) -> bool:
     """Say whether a message is so old that what it was promised for can no more be committed."""
     return now - first_sent > HORIZON
+
+
+def put_back_after_s(first_sent: datetime, now: datetime) -> int:
+    """Return for how many seconds an early message is put back where looking is not cheap."""
+    return EARLY_DELAY_S if now - first_sent < YOUNG else OLD_DELAY_S

@@ -5,8 +5,9 @@ A promise without its commit finds nothing and goes; a commit without its promis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 
 from chalicelib.delivery import bells, commands, start_timers, timers
@@ -64,9 +65,18 @@ def promise_in_time(
     Returns the moment before the promise was sent.
     Raises: Conflict if it stalls again and again.
     """
+    return in_time(ports, partial(promise, ports, effects, source_key, turn_id))
+
+
+def in_time(ports: Ports, send: Callable[[], datetime]) -> datetime:
+    """Send what is promised, again if this process stalled, until there is time to commit.
+
+    Shapes: `send` returns the moment before it sent, and so does this.
+    Raises: Conflict if it stalls again and again.
+    """
     for _ in range(PROMISES_MAX):
-        promised_at = promise(ports, effects, source_key, turn_id)
-        if not effects or is_fresh(ports, promised_at):
+        promised_at = send()
+        if is_fresh(ports, promised_at):
             return promised_at
     raise Conflict(f"expected to commit within {COMMIT_WINDOW} of a promise, {PROMISES_MAX} times")
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
 from chalicelib import json_text
 from chalicelib.delivery import bodies, horizon
 from chalicelib.delivery.later import Later, delay_s
-from chalicelib.delivery.promise import PROMISES_MAX, is_fresh
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
-from chalicelib.errors import Conflict
+from chalicelib.delivery.promise import in_time
+from chalicelib.delivery.verdicts import LiveDue, LiveLater, Spare, Verdict, not_yet
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Message, Ports
 from chalicelib.routing.messages import Entry, Group, Place, State
 from chalicelib.store.moments import to_ms
 
 QUEUE = "routing"
-YOUNG = timedelta(seconds=10)  # an early message is: most commits come within milliseconds
-OLD_DELAY_S = 15  # of an early one that is not: whoever promised it has probably died or lost
 NAME_LENGTH = 40  # hexadecimal digits that name the schedule of a message
 
 
@@ -76,15 +73,15 @@ def promise(ports: Ports, owed: Sequence[Owed]) -> None:
 
     Raises: Conflict if this process stalls again and again.
     """
-    if not owed:
-        return
-    for _ in range(PROMISES_MAX):
-        sent_at = ports.clock.now()
-        messages = [Message(to_text(each.message), delay_s(each.at, sent_at)) for each in owed]
+
+    def send() -> datetime:
+        now = ports.clock.now()
+        messages = [Message(to_text(each.message), delay_s(each.at, now)) for each in owed]
         ports.queues.send(QUEUE, messages)
-        if is_fresh(ports, sent_at):
-            return
-    raise Conflict(f"expected to commit in time after a promise, {PROMISES_MAX} times")
+        return now
+
+    if owed:
+        in_time(ports, send)
 
 
 def to_text(message: RoutingMessage) -> str:
@@ -138,7 +135,7 @@ def later(message: RoutingMessage, at: datetime) -> Later:
 
 def put_back_after_s(message: RoutingMessage, now: datetime) -> int:
     """Return how many seconds an early message waits before it is looked at again."""
-    return horizon.EARLY_DELAY_S if now - message.first_sent < YOUNG else OLD_DELAY_S
+    return horizon.put_back_after_s(message.first_sent, now)
 
 
 # --- verdicts ----------------------------------------------------------------------------------
@@ -150,7 +147,7 @@ def judge_handle(message: Handle, entry: Entry | None, now: datetime) -> Verdict
     It is spare where another message has the id: whoever promised this one read the clock before
     that, so that to him the other has not expired either.
     """
-    early = Spare() if horizon.is_over(message.first_sent, now) else Early()
+    early = not_yet(message.first_sent, now)
     if entry is None:
         return early
     if entry.nonce != message.nonce:
@@ -167,5 +164,5 @@ def judge_group(message: GroupDue, group: Group | None, is_closed: bool, now: da
     if is_closed:
         return Spare()
     if group is None or group.id != message.group_id:
-        return Spare() if horizon.is_over(message.first_sent, now) else Early()
+        return not_yet(message.first_sent, now)
     return LiveDue() if group.due <= now else LiveLater(group.due)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from chalicelib import json_text
 from chalicelib.delivery import bodies, horizon
 from chalicelib.delivery.later import DELAY_MAX_S, Later, delay_s
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.delivery.verdicts import LiveDue, LiveLater, Spare, Verdict, not_yet
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Message, Ports
 from chalicelib.scheduler.definition import ScheduledJob
@@ -30,8 +30,6 @@ DEAD_AFTER = FUNCTION_TIMEOUT + horizon.CLOCK_SKEW_MAX  # no executor lives long
 NAME_LENGTH = 40  # hexadecimal digits that name the schedule of a run message
 INSURANCE_S = 5  # by then a manual trigger has usually sent its runs
 INSURANCE_AGAIN_S = 15  # between its looks, until the horizon
-YOUNG = timedelta(seconds=10)  # an early message is: most commits come within milliseconds
-OLD_DELAY_S = 15  # of an early one that is not: whoever promised it has probably died
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ def later(message: RunMessage | Firing, at: datetime) -> Later:
 def put_back_after_s(message: RunsMessage, now: datetime) -> int:
     """Return how many seconds an early message waits before it is looked at again."""
     sent = message.due if isinstance(message, Firing) else message.first_sent
-    return horizon.EARLY_DELAY_S if now - sent < YOUNG else OLD_DELAY_S
+    return horizon.put_back_after_s(sent, now)
 
 
 # --- verdicts ----------------------------------------------------------------------------------
@@ -170,7 +168,7 @@ def judge_firing(message: Firing, job: ScheduledJob | None, now: datetime) -> Ve
     One of an older revision is live if the job, as it is now, was due then too.
     """
     if job is None or job.revision < message.revision:
-        return Spare() if horizon.is_over(message.due, now) else Early()
+        return not_yet(message.due, now)
     if not fires(job) or not (job.revision == message.revision or was_due(job, message.due)):
         return Spare()
     return LiveDue() if message.due <= now else LiveLater(message.due)
@@ -194,7 +192,7 @@ def judge_run(message: RunMessage, row: Row | None, now: datetime) -> Verdict:
 
     Of a row that runs, a copy is looked at again when its executor can no more be alive.
     """
-    early = Spare() if horizon.is_over(message.first_sent, now) else Early()
+    early = not_yet(message.first_sent, now)
     if row is None or row.attempt < message.attempt - 1:
         return early
     if row.attempt > message.attempt or row.state.is_final:

@@ -11,9 +11,9 @@ from datetime import datetime
 from hashlib import sha256
 
 from chalicelib import json_text
-from chalicelib.delivery import bodies, horizon
+from chalicelib.delivery import bodies
 from chalicelib.delivery.later import Later
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.delivery.verdicts import LiveDue, LiveLater, Spare, Verdict, not_yet
 from chalicelib.engine.effects import SetStart
 from chalicelib.profile import Profile
 from chalicelib.store.moments import to_ms
@@ -96,16 +96,12 @@ def judge(message: StartMessage, starts: Starts | None, now: datetime) -> Verdic
     it is early, and spare once that can no more come.
     """
     if starts is None or starts.version < message.version:
-        return _early(message, now)
+        return not_yet(message.first_sent, now)
     if starts.definition_key != message.definition_key:
         return Spare()
     timer = starts.timers.get(message.element_id)
     if timer is None or to_ms(timer.due) > to_ms(message.due):
         return Spare()
     if to_ms(timer.due) < to_ms(message.due):
-        return _early(message, now)
+        return not_yet(message.first_sent, now)
     return LiveDue() if timer.due <= now else LiveLater(timer.due)
-
-
-def _early(message: StartMessage, now: datetime) -> Verdict:
-    return Spare() if horizon.is_over(message.first_sent, now) else Early()

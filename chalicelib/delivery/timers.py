@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from chalicelib import json_text
-from chalicelib.delivery import bodies, horizon
+from chalicelib.delivery import bodies
 from chalicelib.delivery.later import Later
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.delivery.verdicts import LiveDue, LiveLater, Spare, Verdict, not_yet
 from chalicelib.engine.effects import SetTimer
 from chalicelib.engine.state import Timer
 from chalicelib.store.moments import to_ms
@@ -81,7 +81,7 @@ def judge(
     if timer is None:
         if root_version is not None and root_version >= message.version:
             return Spare()
-        return Spare() if horizon.is_over(message.first_sent, now) else Early()
+        return not_yet(message.first_sent, now)
     if to_ms(timer.due) != to_ms(message.due):
         return Spare()
     return LiveDue() if timer.due <= now else LiveLater(timer.due)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from chalicelib.delivery import horizon
+
 
 @dataclass(frozen=True, slots=True)
 class Spare:
@@ -29,3 +31,8 @@ class LiveLater:
 
 
 Verdict = Spare | Early | LiveDue | LiveLater
+
+
+def not_yet(first_sent: datetime, now: datetime) -> Verdict:
+    """Say what a message is whose promise is not kept yet: spare once it can no more be kept."""
+    return Spare() if horizon.is_over(first_sent, now) else Early()

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import assert_never
 
 from chalicelib.delivery import commands, sweeps
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.horizon import DEADLINE
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.delivery.verdicts import LiveDue, Verdict
 from chalicelib.engine.effects import Send
 from chalicelib.operations import sweep
 from chalicelib.operations.owed import do, run_all
 from chalicelib.ports import Ports
 from chalicelib.store import history, instances
-from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+from chalicelib.triggers.batches import Messages, put_back, serve_each, settle
 
 SERVE_TIME = timedelta(seconds=15)  # of a batch in 30 s: one that is begun then takes 13 at most
 
@@ -44,23 +43,15 @@ def receive(ports: Ports, body: str) -> None:
         sweep.sweep_part(ports, sweeps.from_text(body))
         return
     queued = commands.from_text(body)
-    for _ in looks(ports):
-        match _judge(ports, queued):
-            case Spare():
-                return
-            case LiveDue() | LiveLater():
-                _do(ports, queued)
-                return
-            case Early():
-                continue
-            case _ as never:
-                assert_never(never)
-    put_back(ports, commands.QUEUE, body)
+    settle(ports, commands.QUEUE, body, lambda: _judge_and_do(ports, queued))
 
 
-def _do(ports: Ports, queued: QueuedCommand) -> None:
-    send = Send(queued.instance_key, queued.command, 0)
-    run_all(ports, do(ports, send, ports.clock.now() + DEADLINE))
+def _judge_and_do(ports: Ports, queued: QueuedCommand) -> Verdict:
+    verdict = _judge(ports, queued)
+    if isinstance(verdict, LiveDue):
+        send = Send(queued.instance_key, queued.command, 0)
+        run_all(ports, do(ports, send, ports.clock.now() + DEADLINE))
+    return verdict
 
 
 def _judge(ports: Ports, queued: QueuedCommand) -> Verdict:

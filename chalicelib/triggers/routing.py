@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import assert_never
 
-from chalicelib.delivery import later, routing
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare
+from chalicelib.delivery import routing
 from chalicelib.operations.routing import receive as serve
-from chalicelib.ports import Message, Ports
-from chalicelib.triggers.batches import Messages, looks, serve_each, show_again
+from chalicelib.ports import Ports
+from chalicelib.triggers.batches import Messages, serve_each, serve_soon_again, settle
 
 FAULT_AGAIN_S = 10  # else what faults comes again only when its function would be dead
 
@@ -23,9 +21,7 @@ def on_routing(
     Shapes: `receipts` are the messages' by their ids, so that what faults can come again soon.
     """
     failed = serve_each(messages, partial(receive, ports))
-    for message_id in failed:
-        if receipts is not None and message_id in receipts:
-            show_again(ports, routing.QUEUE, receipts[message_id], FAULT_AGAIN_S)
+    serve_soon_again(ports, routing.QUEUE, failed, receipts or {}, FAULT_AGAIN_S)
     return failed
 
 
@@ -35,16 +31,11 @@ def receive(ports: Ports, body: str) -> None:
     Raises: Rejected if it is none of ours; Conflict.
     """
     message = routing.from_text(body)
-    for _ in looks(ports):
-        match serve(ports, message):
-            case Spare() | LiveDue():
-                return
-            case LiveLater(at):
-                later.send_on(ports, routing.QUEUE, [routing.later(message, at)])
-                return
-            case Early():
-                continue
-            case _ as never:
-                assert_never(never)
-    after_s = routing.put_back_after_s(message, ports.clock.now())
-    ports.queues.send(routing.QUEUE, [Message(body, after_s)])
+    settle(
+        ports,
+        routing.QUEUE,
+        body,
+        lambda: serve(ports, message),
+        lambda at: routing.later(message, at),
+        lambda: routing.put_back_after_s(message, ports.clock.now()),
+    )

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import assert_never
 
-from chalicelib.delivery import later, runs
+from chalicelib.delivery import runs
 from chalicelib.delivery.runs import Firing, Insurance, RunMessage, RunsMessage
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare, Verdict
+from chalicelib.delivery.verdicts import Verdict
 from chalicelib.operations.firings import again, fire
 from chalicelib.operations.runs import run
-from chalicelib.ports import Message, Ports
-from chalicelib.triggers.batches import Messages, looks, serve_each, show_again
+from chalicelib.ports import Ports
+from chalicelib.triggers.batches import Messages, serve_each, serve_soon_again, settle
 
 FAULT_AGAIN_S = 30  # else what faults comes again only when its function would be dead
 
@@ -25,9 +25,7 @@ def on_runs(
     Shapes: `receipts` are the messages' by their ids, so that what faults can come again soon.
     """
     failed = serve_each(messages, partial(receive, ports))
-    for message_id in failed:
-        if receipts is not None and message_id in receipts:
-            show_again(ports, runs.QUEUE, receipts[message_id], FAULT_AGAIN_S)
+    serve_soon_again(ports, runs.QUEUE, failed, receipts or {}, FAULT_AGAIN_S)
     return failed
 
 
@@ -37,20 +35,14 @@ def receive(ports: Ports, body: str) -> None:
     Raises: Rejected if it is none of ours; Conflict.
     """
     message = runs.from_text(body)
-    for _ in looks(ports):
-        match _serve(ports, message):
-            case Spare() | LiveDue():
-                return
-            case LiveLater(at):
-                if not isinstance(message, Insurance):
-                    later.send_on(ports, runs.QUEUE, [runs.later(message, at)])
-                return
-            case Early():
-                continue
-            case _ as never:
-                assert_never(never)
-    after_s = runs.put_back_after_s(message, ports.clock.now())
-    ports.queues.send(runs.QUEUE, [Message(body, after_s)])
+    settle(
+        ports,
+        runs.QUEUE,
+        body,
+        lambda: _serve(ports, message),
+        lambda at: None if isinstance(message, Insurance) else runs.later(message, at),
+        lambda: runs.put_back_after_s(message, ports.clock.now()),
+    )
 
 
 def _serve(ports: Ports, message: RunsMessage) -> Verdict:

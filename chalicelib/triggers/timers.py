@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import assert_never
 
-from chalicelib.delivery import later, start_timers, timers
-from chalicelib.delivery.verdicts import Early, LiveDue, LiveLater, Spare
+from chalicelib.delivery import start_timers, timers
+from chalicelib.delivery.start_timers import StartMessage
+from chalicelib.delivery.verdicts import LiveDue, Verdict
 from chalicelib.engine.commands import FireTimer
 from chalicelib.engine.state import RecordKey, Timer
 from chalicelib.operations.advance import advance
@@ -14,7 +14,7 @@ from chalicelib.operations.start_timers import fire_start
 from chalicelib.ports import Ports
 from chalicelib.store import instances
 from chalicelib.store.start_timers import read
-from chalicelib.triggers.batches import Messages, looks, put_back, serve_each
+from chalicelib.triggers.batches import Messages, serve_each, settle
 
 
 def on_timers(ports: Ports, messages: Messages) -> list[str]:
@@ -31,45 +31,41 @@ def receive(ports: Ports, body: str) -> None:
         _receive_start(ports, body)
         return
     message = timers.from_text(body)
-    for _ in looks(ports):
-        root_version, timer = _read(ports, message)
-        verdict = timers.judge(message, timer, root_version, ports.clock.now())
-        match verdict:
-            case Spare():
-                return
-            case LiveDue():
-                advance(ports, message.instance_key, FireTimer(message.timer_key, message.due))
-                return
-            case LiveLater():
-                later.send_on(ports, timers.QUEUE, [timers.later(message)])
-                return
-            case Early():
-                continue
-            case _ as never:
-                assert_never(never)
-    put_back(ports, timers.QUEUE, body)
+    settle(
+        ports,
+        timers.QUEUE,
+        body,
+        lambda: _serve(ports, message),
+        lambda _: timers.later(message),
+    )
+
+
+def _serve(ports: Ports, message: timers.TimerMessage) -> Verdict:
+    root_version, timer = _read(ports, message)
+    verdict = timers.judge(message, timer, root_version, ports.clock.now())
+    if isinstance(verdict, LiveDue):
+        advance(ports, message.instance_key, FireTimer(message.timer_key, message.due))
+    return verdict
 
 
 def _receive_start(ports: Ports, body: str) -> None:
     """Judge the message of a timer start event by the latest version of its process."""
     message = start_timers.from_text(body)
-    for _ in looks(ports):
-        starts = read(ports.table, message.profile, message.bpmn_process_id)
-        verdict = start_timers.judge(message, starts, ports.clock.now())
-        match verdict:
-            case Spare():
-                return
-            case LiveDue():
-                fire_start(ports, message)
-                return
-            case LiveLater():
-                later.send_on(ports, timers.QUEUE, [start_timers.later(message)])
-                return
-            case Early():
-                continue
-            case _ as never:
-                assert_never(never)
-    put_back(ports, timers.QUEUE, body)
+    settle(
+        ports,
+        timers.QUEUE,
+        body,
+        lambda: _serve_start(ports, message),
+        lambda _: start_timers.later(message),
+    )
+
+
+def _serve_start(ports: Ports, message: StartMessage) -> Verdict:
+    starts = read(ports.table, message.profile, message.bpmn_process_id)
+    verdict = start_timers.judge(message, starts, ports.clock.now())
+    if isinstance(verdict, LiveDue):
+        fire_start(ports, message)
+    return verdict
 
 
 def _read(ports: Ports, message: timers.TimerMessage) -> tuple[int | None, Timer | None]:
