@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Binding
 from chalicelib.engine import bpmn_errors, parts, tokens, variables, waits
-from chalicelib.engine.commands import EndChild, FailChild, HearEscalation, StartChild
+from chalicelib.engine.commands import EndChild, FailChild, HearEscalation
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.effects import Send
 from chalicelib.engine.expressions import extract, extract_text, show
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import (
@@ -28,7 +27,6 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
-from chalicelib.engine.turn import ChildCalled
 from chalicelib.errors import Conflict
 from chalicelib.json_text import JsonObject
 
@@ -63,7 +61,8 @@ def _call(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) 
     key = first_key(draft.keys.block_for_child())
     waiting = draft.live[element.key] = element._replace(child=key)
     errors, escalations = bpmn_errors.caught(draft, element.key)
-    draft.put(
+    waits.owe_child(
+        draft,
         ChildWait(
             key=key,
             instance_key=draft.key,
@@ -79,10 +78,8 @@ def _call(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) 
             errors=errors,
             escalations=escalations,
             variables=seen if plan.hands_down_all else variables.local_of(node, seen),
-        )
+        ),
     )
-    draft.history.append(ChildCalled(key, element.key))
-    draft.emit(Send(key, StartChild(draft.key), draft.version))
     return waiting
 
 

@@ -20,8 +20,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Binding
-from chalicelib.engine import bpmn_errors, many, tokens, variables
-from chalicelib.engine.commands import CreateInstance, EndChild, HearIteration, StartChild
+from chalicelib.engine import bpmn_errors, many, tokens, variables, waits
+from chalicelib.engine.commands import CreateInstance, EndChild, HearIteration
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Send
 from chalicelib.engine.keys import first_key
@@ -36,7 +36,7 @@ from chalicelib.engine.state import (
     Stage,
 )
 from chalicelib.engine.stuck import Stuck, stop
-from chalicelib.engine.turn import ChildCalled, Iterated
+from chalicelib.engine.turn import Iterated
 from chalicelib.errors import Conflict
 from chalicelib.json_text import JsonObject, JsonValue
 
@@ -83,7 +83,8 @@ def call(draft: Draft, node: Node, element: ElementInstance) -> None:
     key = first_key(draft.keys.block_for_child(left))
     draft.live[element.key] = element._replace(child=key)
     errors, escalations = bpmn_errors.caught(draft, element.key)
-    draft.put(
+    waits.owe_child(
+        draft,
         ChildWait(
             key=key,
             instance_key=draft.key,
@@ -101,10 +102,8 @@ def call(draft: Draft, node: Node, element: ElementInstance) -> None:
             first=first,
             count=count,
             items=None if items is None else items.items[first - 1 : first - 1 + count],
-        )
+        ),
     )
-    draft.history.append(ChildCalled(key, element.key))
-    draft.emit(Send(key, StartChild(draft.key), draft.version))
 
 
 def call_again(draft: Draft, element: ElementInstance) -> None:

@@ -11,9 +11,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chalicelib.engine import subscriptions, timers
+from chalicelib.engine.commands import StartChild
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import ElementInstance, Stage
+from chalicelib.engine.effects import Send
+from chalicelib.engine.state import ChildWait, ElementInstance, Stage
 from chalicelib.engine.stuck import Stuck, stop
+from chalicelib.engine.turn import ChildCalled
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -56,6 +59,13 @@ def arm_boundary(draft: Draft, node: Node, element: ElementInstance, seen: JsonO
         stop(draft, element, stuck)
         return
     arm(draft, element, planned)
+
+
+def owe_child(draft: Draft, wait: ChildWait) -> None:
+    """Wait for a child instance, note that it was called, and owe its start."""
+    draft.put(wait)
+    draft.history.append(ChildCalled(wait.key, wait.element_key))
+    draft.emit(Send(wait.key, StartChild(draft.key), draft.version))
 
 
 def _plan(draft: Draft, event: Node, seen: JsonObject) -> Planned | None:
