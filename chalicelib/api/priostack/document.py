@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from chalice.app import Blueprint, Response
-
-from chalicelib.api import http
-from chalicelib.api.http import errors_as
-from chalicelib.api.operation import About, Operation, camel_case
+from chalicelib.api.operation import About, camel_case
 from chalicelib.api.priostack import errors
-from chalicelib.api.schema import Anything
-from chalicelib.json_text import JsonObject
+from chalicelib.api.published import published
 from chalicelib.settings import VERSION
 
 PREFIX = "/api/v1"
@@ -29,20 +22,4 @@ ABOUT = About(
     spell=camel_case,
 )
 
-routes = Blueprint(__name__)
-
-
-@routes.route("/openapi.json", content_types=[])
-@errors_as(errors.error)
-@Operation("getOpenApi", answers={200: Anything()})
-def get_open_api() -> Response:
-    """getOpenApi: 200 and this document."""
-    return http.answer(200, document())
-
-
-@cache
-def document() -> JsonObject:
-    """Return the document, made when it is first asked for."""
-    from chalicelib.api import openapi  # noqa: PLC0415  (only this route needs it)
-
-    return openapi.document(routes.current_app.routes, ABOUT)
+routes, document = published(ABOUT, errors.error)
