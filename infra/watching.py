@@ -93,27 +93,26 @@ def _of_services() -> dict[str, Watched]:
         )
         for table in TABLES
     }
-    functions = {
-        f"{function}ThrottledAlarm": Watched(
-            f"Lambda refuses to run {function}: no concurrency is left",
+    refused = "Lambda refuses to run {}: no concurrency is left"
+    return {
+        **throttled,
+        **_of_functions("Throttled", "Throttles", refused),
+        **_of_functions("Errors", "Errors", "{} ends with errors"),
+    }
+
+
+def _of_functions(name: str, metric: str, about: str) -> dict[str, Watched]:
+    """Return an alarm for each function on one of Lambda's metrics; `about` has a place for it."""
+    return {
+        f"{function}{name}Alarm": Watched(
+            about.format(function),
             "AWS/Lambda",
-            "Throttles",
+            metric,
             {"FunctionName": {"Ref": function}},
             times=2,
         )
         for function in names.FUNCTION_NAMES
     }
-    errors = {
-        f"{function}ErrorsAlarm": Watched(
-            f"{function} ends with errors",
-            "AWS/Lambda",
-            "Errors",
-            {"FunctionName": {"Ref": function}},
-            times=2,
-        )
-        for function in names.FUNCTION_NAMES
-    }
-    return {**throttled, **functions, **errors}
 
 
 def _of_work() -> dict[str, Watched]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from chalicelib import logs
 from chalicelib.local.emulator import LOOPBACK, Emulator
 
 # How long an example takes says how busy the machine is, and nothing of the code.
@@ -37,3 +41,19 @@ def emulated_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     emulator.start()
     yield emulator.endpoint
     emulator.stop()
+
+
+@pytest.fixture
+def lines() -> Iterator[list[dict[str, Any]]]:
+    """Collect what is logged, as it would be written."""
+    written: list[dict[str, Any]] = []
+    formatter: Any = logs.logger().handlers[0].formatter
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(json.loads(formatter.format(record)))
+
+    collector, logger = Collector(), logging.getLogger(logs.SERVICE)
+    logger.addHandler(collector)
+    yield written
+    logger.removeHandler(collector)

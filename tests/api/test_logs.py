@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,23 +19,6 @@ from tests.api.client import Client, LambdaContext
 from tests.api.driver import activate, create, one_task
 from tests.fakes.table import MemoryTable
 from tests.house.source import ROOT
-
-
-@pytest.fixture
-def lines() -> Iterator[list[dict[str, Any]]]:
-    """Collect what is logged, as it would be written."""
-    written: list[dict[str, Any]] = []
-    formatter: Any = logs.logger().handlers[0].formatter
-
-    class Collector(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            written.append(json.loads(formatter.format(record)))
-
-    collector, logger = Collector(), logging.getLogger(logs.SERVICE)
-    logger.addHandler(collector)
-    yield written
-    logger.removeHandler(collector)
-
 
 Choose = Callable[[Settings], None]
 
