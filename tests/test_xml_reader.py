@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib import xml_reader
 from chalicelib.bpmn import parse
-from chalicelib.bpmn.parser import BYTES_MAX
+from chalicelib.bpmn.model import FILE_BYTES_MAX
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from chalicelib.xml_reader import DEPTH_MAX, NotXml, canonical, read
@@ -172,7 +172,7 @@ def test_a_doctype_that_is_only_text_does_no_harm() -> None:
 
 def test_a_model_of_too_many_bytes_is_too_large() -> None:
     with pytest.raises(Rejected) as refused:
-        parse(b"<definitions>" + b" " * 2 * BYTES_MAX, Profile.ZENBPM)
+        parse(b"<definitions>" + b" " * 2 * FILE_BYTES_MAX, Profile.ZENBPM)
 
     assert Reason.TOO_LARGE == refused.value.reason
 
@@ -237,7 +237,7 @@ def test_a_file_is_the_same_in_steps_of_any_size(monkeypatch: pytest.MonkeyPatch
 def test_a_model_as_large_as_may_be_is_read() -> None:
     filler = b"<!-- " + b"x" * 1_000_000 + b" -->"
     xml = model(START + "{}").replace(b"{}", filler * 10)
-    xml += b" " * (BYTES_MAX - len(xml))
+    xml += b" " * (FILE_BYTES_MAX - len(xml))
 
     assert "start" == parsed(xml).start
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import Extensions, extensions_of, headers_of, retries_of
-from chalicelib.bpmn.model import NAME_MAX, EventType, Kind, Listener
+from chalicelib.bpmn.model import COMPLETING, END, NAME_MAX, START, EventType, Kind, Listener
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import each, refusal, shown, unsupported
 from chalicelib.xml_tree import Node
 
-START, END, COMPLETING = "start", "end", "completing"
 TASK_EVENTS = {"creating": START, "create": START, COMPLETING: COMPLETING, "complete": COMPLETING}
 LISTENERS_MAX = 20  # of one element; each is a job of its own
 WITHOUT_END = frozenset(

@@ -13,6 +13,9 @@ from enum import StrEnum
 # Characters of an id, and of a job type: at four bytes each they still fit into a sort key of
 # DynamoDB (1,024 bytes).
 NAME_MAX = 250
+FILE_BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
+PRIORITY_MAX = 100  # of a user task, the most urgent
+START, END, COMPLETING = "start", "end", "completing"  # when listeners are called
 
 
 class Kind(StrEnum):

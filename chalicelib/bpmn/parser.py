@@ -7,7 +7,7 @@ the processes that are to run (here), and the elements and flows of each (`proce
 from __future__ import annotations
 
 from chalicelib.bpmn.attributes import boolean, id_of
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import FILE_BYTES_MAX, Process
 from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
@@ -17,21 +17,20 @@ from chalicelib.profile import Profile
 from chalicelib.xml_tree import Node
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
-BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
 SHOWN_MAX = 5  # processes that a message names
 
 
 def parse(xml: bytes, profile: Profile) -> list[Process]:
     """Compile every executable process of a BPMN file, in the order of the file.
 
-    Raises: TooLarge above BYTES_MAX; Rejected(INVALID_ARGUMENT), which names all that is wrong
+    Raises: TooLarge above FILE_BYTES_MAX; Rejected(INVALID_ARGUMENT), which names all that is wrong
         with the model or cannot be run, each by the element, its id, name and line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
     from chalicelib.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
 
-    if len(xml) > BYTES_MAX:
-        raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")
+    if len(xml) > FILE_BYTES_MAX:
+        raise TooLarge(f"expected a model of at most {FILE_BYTES_MAX} bytes, found {len(xml)}")
     try:
         root = read(xml)
     except NotXml as error:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from chalicelib.bpmn.durations import InvalidTime
 from chalicelib.bpmn.expressions import optional_value
 from chalicelib.bpmn.extensions import Extensions
-from chalicelib.bpmn.model import FormReference, TaskDefinition, Value
+from chalicelib.bpmn.model import PRIORITY_MAX, FormReference, TaskDefinition, Value
 from chalicelib.bpmn.refusals import Faults, refusal, shown
 from chalicelib.bpmn.timers import parse_date
 from chalicelib.xml_tree import Node
 
-PRIORITY_MAX = 100
 BINDINGS = ("latest", "deployment", "versionTag")
 
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.execution_listeners import COMPLETING, END, START
-from chalicelib.bpmn.model import Listener
+from chalicelib.bpmn.model import COMPLETING, END, START, Listener
 from chalicelib.engine import jobs, retries, tokens, variables
 from chalicelib.engine.draft import JOB_ACTIONS, Draft
 from chalicelib.engine.element_types import ELEMENT_TYPES

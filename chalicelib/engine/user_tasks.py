@@ -13,9 +13,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.bpmn.durations import InvalidTime
-from chalicelib.bpmn.model import TaskDefinition, Value
+from chalicelib.bpmn.model import PRIORITY_MAX, TaskDefinition, Value
 from chalicelib.bpmn.timers import parse_date
-from chalicelib.bpmn.user_tasks import PRIORITY_MAX
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import Compute, compile_value, extract, show
 from chalicelib.engine.stuck import ErrorType, Stuck

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.bpmn.fingerprint import fingerprint
-from chalicelib.bpmn.model import NAME_MAX
-from chalicelib.bpmn.parser import BYTES_MAX
+from chalicelib.bpmn.model import FILE_BYTES_MAX, NAME_MAX
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
@@ -51,8 +50,8 @@ def create_dmn_resource_definition(
 
     Raises: Rejected for a model in which anything is wrong, naming the element, TooLarge, Conflict.
     """
-    if len(xml) > BYTES_MAX:
-        raise TooLarge(f"expected a model of at most {BYTES_MAX} bytes, found {len(xml)}")
+    if len(xml) > FILE_BYTES_MAX:
+        raise TooLarge(f"expected a model of at most {FILE_BYTES_MAX} bytes, found {len(xml)}")
     now = ports.clock.now()
     model, info = _read(ports, xml, profile, now)
     problems = [*_problems(model, info)]

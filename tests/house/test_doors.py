@@ -15,6 +15,8 @@ NOT_LOADED = (
     "aws_lambda_powertools",
     "boto3",
     "botocore",
+    "chalicelib.bpmn.parser",
+    "chalicelib.bpmn.refusals",
     "chalicelib.runners",
     "chalicelib.telemetry",
     "chalicelib.dmn",
