@@ -45,15 +45,24 @@ def emulated_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def lines() -> Iterator[list[dict[str, Any]]]:
-    """Collect what is logged, as it would be written."""
+    """Collect what is logged, as it would be written, from INFO on.
+
+    An emulated AWS that another test started in this process has set a level for all of it.
+    """
     written: list[dict[str, Any]] = []
     formatter: Any = logs.logger().handlers[0].formatter
+    loggers = (logging.getLogger(logs.SERVICE), logging.getLogger("chalicelib"))
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.INFO)
 
     class Collector(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             written.append(json.loads(formatter.format(record)))
 
-    collector, logger = Collector(), logging.getLogger(logs.SERVICE)
-    logger.addHandler(collector)
+    collector = Collector()
+    loggers[0].addHandler(collector)
     yield written
-    logger.removeHandler(collector)
+    loggers[0].removeHandler(collector)
+    for each, level in zip(loggers, levels, strict=True):
+        each.setLevel(level)
