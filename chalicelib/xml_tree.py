@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
+SHOWN_MAX = 100  # characters of the model's own text that a message repeats
+
 
 class Node:
     """One element.
@@ -65,3 +67,9 @@ class Node:
     def first(self, name: str) -> Node | None:
         """Return the first child of that name, in the node's own namespace."""
         return next(self.all(name), None)
+
+
+def shown(text: str) -> str:
+    """Return a text of the model in quotes, cut short, on one line."""
+    text = " ".join(text.split())
+    return f'"{text}"' if len(text) <= SHOWN_MAX else f'"{text[:SHOWN_MAX]}…"'

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 
 from chalicelib.bpmn.model import NAME_MAX
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 

@@ -9,8 +9,8 @@ from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression, value_of
 from chalicelib.bpmn.extensions import Extensions
 from chalicelib.bpmn.model import NAME_MAX, Binding, CalledElement, Value
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 
 def called_of(node: Node, extensions: Extensions) -> CalledElement:

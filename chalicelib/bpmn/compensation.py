@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from chalicelib.bpmn.attributes import resolve
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind
-from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import shown
 
 
 def handlers_of(found: Found) -> Mapping[str, str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ConditionDefinition
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 CHANGES = frozenset({"create", "update"})
 

@@ -34,9 +34,9 @@ from chalicelib.bpmn.model import (
 )
 from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import Faults, refusal, shown
+from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.bpmn.user_tasks import task_of
-from chalicelib.xml_tree import Node
+from chalicelib.xml_tree import Node, shown
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from chalicelib.bpmn.flows import Flows
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
-from chalicelib.bpmn.refusals import described, each, refusal, shown, unsupported
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import described, each, refusal, unsupported
+from chalicelib.xml_tree import Node, shown
 
 TARGETS = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
 

@@ -12,9 +12,9 @@ from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ConditionDefinition, EventName, EventType, Kind, TimerDefinition
 from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
-from chalicelib.bpmn.refusals import refusal, shown, unsupported
+from chalicelib.bpmn.refusals import refusal, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
-from chalicelib.xml_tree import Node
+from chalicelib.xml_tree import Node, shown
 
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {

@@ -11,8 +11,8 @@ from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import Extensions, extensions_of, headers_of, retries_of
 from chalicelib.bpmn.model import COMPLETING, END, NAME_MAX, START, EventType, Kind, Listener
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import each, refusal, shown, unsupported
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import each, refusal, unsupported
+from chalicelib.xml_tree import Node, shown
 
 TASK_EVENTS = {"creating": START, "create": START, COMPLETING: COMPLETING, "complete": COMPLETING}
 LISTENERS_MAX = 20  # of one element; each is a job of its own
@@ -51,19 +51,19 @@ def listeners_of(
 
 
 def _read(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
-    container = extensions.get("executionListeners")
-    if container is None:
-        return ()
-    found = [child for child in container.children if child.name == "executionListener"]
+    found = _children(extensions, "executionListener")
     return tuple(each(lambda child: _listener(node, child, reading), found))
 
 
 def _read_of_task(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
-    container = extensions.get("taskListeners")
-    if container is None:
-        return ()
-    found = [child for child in container.children if child.name == "taskListener"]
+    found = _children(extensions, "taskListener")
     return tuple(each(lambda child: _task_listener(node, child, reading), found))
+
+
+def _children(extensions: Extensions, name: str) -> list[Node]:
+    """Return the elements of a name in the container that is named after many of them."""
+    container = extensions.get(f"{name}s")
+    return [child for child in container.children if child.name == name] if container else []
 
 
 def _task_listener(node: Node, child: Node, reading: Reading) -> Listener:

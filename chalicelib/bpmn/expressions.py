@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chalicelib import feel
 from chalicelib.bpmn.model import Value
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 
 def value_of(text: str, owner: Node, what: str) -> Value:

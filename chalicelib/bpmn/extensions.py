@@ -23,8 +23,8 @@ from chalicelib.bpmn.model import (
     Value,
 )
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import Faults, each, refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import Faults, each, refusal
+from chalicelib.xml_tree import Node, shown
 
 ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
 RETRIES_MAX = 2**31 - 1  # the contracts' int32

@@ -9,8 +9,8 @@ from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.found import Found, Placed
 from chalicelib.bpmn.model import Kind, SequenceFlow, Value
-from chalicelib.bpmn.refusals import Faults, described, follows, refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import Faults, described, follows, refusal
+from chalicelib.xml_tree import Node, shown
 
 WITHOUT_INCOMING = frozenset({Kind.START_EVENT, Kind.BOUNDARY_EVENT})
 WITHOUT_OUTGOING = frozenset({Kind.END_EVENT})

@@ -16,15 +16,8 @@ from chalicelib.bpmn.elements import ACTIVITIES, INSTANTIATING, KINDS, unsupport
 from chalicelib.bpmn.events import is_plain, is_trigger
 from chalicelib.bpmn.model import SCOPES, Kind
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import (
-    Faults,
-    described,
-    follows,
-    refusal,
-    shown,
-    unsupported,
-)
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import Faults, described, follows, refusal, unsupported
+from chalicelib.xml_tree import Node, shown
 
 
 class Placed(NamedTuple):

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind
-from chalicelib.bpmn.refusals import described, refusal, shown
+from chalicelib.bpmn.refusals import described, refusal
+from chalicelib.xml_tree import shown
 
 
 def check_links(found: Found, elements: Mapping[str, Element]) -> None:

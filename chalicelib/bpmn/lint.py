@@ -19,8 +19,8 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     Value,
 )
-from chalicelib.bpmn.refusals import Fault, described, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import Fault, described
+from chalicelib.xml_tree import Node, shown
 
 WAITED = frozenset({EventType.MESSAGE, EventType.SIGNAL, EventType.CONDITIONAL})
 CATCHING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})

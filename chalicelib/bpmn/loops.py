@@ -8,8 +8,8 @@ from __future__ import annotations
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.model import Loop
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 MAXIMUM = 2**31 - 1
 

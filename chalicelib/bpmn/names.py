@@ -11,8 +11,8 @@ from typing import NamedTuple
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import EventName, Value
-from chalicelib.bpmn.refusals import refusal, shown
-from chalicelib.xml_tree import Node
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import Node, shown
 
 MESSAGE_NAME_MAX = 1_000  # characters; with its key it is hashed wherever it would be a key
 

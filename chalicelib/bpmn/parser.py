@@ -11,10 +11,10 @@ from chalicelib.bpmn.model import FILE_BYTES_MAX, Process
 from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
-from chalicelib.bpmn.refusals import described, each, refusal, shown
+from chalicelib.bpmn.refusals import described, each, refusal
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
-from chalicelib.xml_tree import Node
+from chalicelib.xml_tree import Node, shown
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 SHOWN_MAX = 5  # processes that a message names

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from chalicelib.errors import Reason, Rejected
-from chalicelib.xml_tree import Node
+from chalicelib.xml_tree import Node, shown
 
-SHOWN_MAX = 100  # characters of the model's own text that a message repeats
 FAULTS_MAX = 20  # that one message names; a screen is about as long
 
 T = TypeVar("T")
@@ -101,12 +100,6 @@ def described(node: Node) -> str:
     return (
         f"{told} named {shown(name)} (line {node.line})" if name else f"{told} (line {node.line})"
     )
-
-
-def shown(text: str) -> str:
-    """Return a text of the model in quotes, cut short, on one line."""
-    text = " ".join(text.split())
-    return f'"{text}"' if len(text) <= SHOWN_MAX else f'"{text[:SHOWN_MAX]}…"'
 
 
 def _message(faults: Sequence[Fault]) -> str:

@@ -15,7 +15,8 @@ from dataclasses import replace
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
 from chalicelib.bpmn.names import check_static
-from chalicelib.bpmn.refusals import refusal, shown
+from chalicelib.bpmn.refusals import refusal
+from chalicelib.xml_tree import shown
 
 WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT, Kind.RECEIVE_TASK})
 

@@ -10,9 +10,9 @@ from chalicelib.bpmn.durations import InvalidTime
 from chalicelib.bpmn.expressions import optional_value
 from chalicelib.bpmn.extensions import Extensions
 from chalicelib.bpmn.model import PRIORITY_MAX, FormReference, TaskDefinition, Value
-from chalicelib.bpmn.refusals import Faults, refusal, shown
+from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.bpmn.timers import parse_date
-from chalicelib.xml_tree import Node
+from chalicelib.xml_tree import Node, shown
 
 BINDINGS = ("latest", "deployment", "versionTag")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from botocore.exceptions import ClientError
 
+from chalicelib.delivery.faults import code_of
 from chalicelib.scheduler.schedules import Expression
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class EventBridgeSchedules:
         try:
             self.client.delete_schedule(Name=name, GroupName=self.group)
         except ClientError as error:
-            if _code(error) != _MISSING:
+            if code_of(error) != _MISSING:
                 raise
 
     def names(self, prefix: str) -> list[str]:
@@ -115,7 +116,7 @@ class EventBridgeSchedules:
         try:
             self.client.create_schedule(**request)
         except ClientError as error:
-            if _code(error) != _CONFLICT:
+            if code_of(error) != _CONFLICT:
                 raise
             return False
         return True
@@ -125,7 +126,7 @@ class EventBridgeSchedules:
         try:
             self.client.update_schedule(**request)
         except ClientError as error:
-            if _code(error) not in (_CONFLICT, _MISSING):
+            if code_of(error) not in (_CONFLICT, _MISSING):
                 raise
             return False
         return True
@@ -134,7 +135,7 @@ class EventBridgeSchedules:
         try:
             return self.client.get_schedule(Name=name, GroupName=self.group)
         except ClientError as error:
-            if _code(error) != _MISSING:
+            if code_of(error) != _MISSING:
                 raise
             return None
 
@@ -153,7 +154,3 @@ def _is_equal(present: GetScheduleOutputTypeDef, wanted: CreateScheduleInputType
         and (found["Arn"], found["RoleArn"]) == (target["Arn"], target["RoleArn"])
         and found.get("Input") == target.get("Input")
     )
-
-
-def _code(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))

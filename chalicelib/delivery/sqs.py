@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from botocore.exceptions import ClientError
 
 from chalicelib.delivery.bells import PREFIX, STAGE_PREFIX_MAX
+from chalicelib.delivery.faults import code_of
 from chalicelib.delivery.later import DELAY_MAX_S
 from chalicelib.ports import Message, QueueMissing, Received
 
@@ -113,7 +114,7 @@ class SqsQueues:
                     QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=after_s
                 )
             except ClientError as error:
-                if _code(error) not in _GONE:
+                if code_of(error) not in _GONE:
                     raise
 
     def ensure(self, queue: str) -> str:
@@ -128,7 +129,7 @@ class SqsQueues:
             )
             self._urls[queue] = answer["QueueUrl"]
         except ClientError as error:
-            if _code(error) not in _EXISTS:  # it exists with attributes an operator chose
+            if code_of(error) not in _EXISTS:  # it exists with attributes an operator chose
                 raise
         with self._address(queue) as url:
             answer_of = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
@@ -179,7 +180,7 @@ class SqsQueues:
                 self._urls[queue] = answer["QueueUrl"]
             yield self._urls[queue]
         except ClientError as error:
-            if _code(error) not in _MISSING:
+            if code_of(error) not in _MISSING:
                 raise
             self._urls.pop(queue, None)
             raise QueueMissing(f"expected queue {self.prefix}{queue}, found none") from error
@@ -203,7 +204,3 @@ def _fitting(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
 def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
     for first in range(0, len(things), BATCH_MAX):
         yield things[first : first + BATCH_MAX]
-
-
-def _code(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))

@@ -24,8 +24,9 @@ from chalicelib.dmn.model import (
     Variable,
 )
 from chalicelib.dmn.reader_boxed import BoxedReader
-from chalicelib.dmn.xml_parts import Element, boolean, cut, text_of, type_ref_of, variable_of
+from chalicelib.dmn.xml_parts import Element, boolean, text_of, type_ref_of, variable_of
 from chalicelib.feel.names import normalized
+from chalicelib.xml_tree import shown
 
 NAMESPACE = re.compile(r"https?://www\.omg\.org/spec/DMN/[0-9]{8}/(?:MODEL/|dmn[0-9]*\.xsd)")
 
@@ -46,7 +47,7 @@ def read_definitions(xml: bytes) -> tuple[Definitions, tuple[Problem, ...]]:
     if root.name != "definitions" or not NAMESPACE.fullmatch(root.namespace or ""):
         raise DmnError(
             "expected a DMN model: an element definitions in a namespace of DMN, found "
-            f"{cut(root.name)} in namespace {cut(root.namespace or '')}"
+            f"{shown(root.name)} in namespace {shown(root.namespace or '')}"
         )
     reader = _Reader(root)
     return reader.definitions(), tuple(reader.problems)

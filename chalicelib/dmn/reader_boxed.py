@@ -26,8 +26,9 @@ from chalicelib.dmn.model import (
     Relation,
     Rule,
 )
-from chalicelib.dmn.xml_parts import Element, cut, text_of, type_ref_of, variable_of
+from chalicelib.dmn.xml_parts import Element, text_of, type_ref_of, variable_of
 from chalicelib.feel.names import normalized
+from chalicelib.xml_tree import shown
 
 _FEEL = "FEEL"
 
@@ -81,7 +82,7 @@ class BoxedReader:
     def _check_language(self, node: Element | None, id_: str) -> None:
         language = None if node is None else node.get("expressionLanguage")
         if language is not None and not _is_feel(language):
-            self._note(id_, f"expected the expression language FEEL, found {cut(language)}")
+            self._note(id_, f"expected the expression language FEEL, found {shown(language)}")
 
     def _literal(self, node: Element, id_: str) -> Expression:
         self._check_language(node, id_)

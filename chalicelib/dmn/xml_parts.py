@@ -6,9 +6,7 @@ from chalicelib.dmn.model import Variable
 from chalicelib.feel.names import normalized
 from chalicelib.xml_tree import Node as Element
 
-SHOWN_MAX = 100  # characters of the model's own text that a message repeats
-
-__all__ = ["Element", "boolean", "cut", "text_of", "type_ref_of", "variable_of"]
+__all__ = ["Element", "boolean", "text_of", "type_ref_of", "variable_of"]
 
 
 def variable_of(node: Element) -> Variable:
@@ -38,9 +36,3 @@ def text_of(node: Element | None) -> str | None:
 def boolean(node: Element, attribute: str) -> bool:
     """Read an attribute of `xsd:boolean`, which is false where it is missing."""
     return node.get(attribute) in ("true", "1")
-
-
-def cut(text: str) -> str:
-    """Give a text of the model in quotes, cut short, on one line."""
-    text = " ".join(text.split())
-    return f'"{text}"' if len(text) <= SHOWN_MAX else f'"{text[:SHOWN_MAX]}…"'

@@ -171,3 +171,8 @@ def show(value: JsonValue) -> str:
     """Return a value as a message shows it: JSON, cut short."""
     text = dumps(value)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def compile_optional(value: Value | None) -> Compute | None:
+    """Compile a value that the model may leave out."""
+    return None if value is None else compile_value(value)

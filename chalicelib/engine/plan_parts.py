@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from chalicelib.bpmn.model import Binding, CalledElement, Element, ManyDefinition, Process, Value
-from chalicelib.engine.expressions import Compute, compile_value
+from chalicelib.bpmn.model import Binding, CalledElement, Element, ManyDefinition, Process
+from chalicelib.engine.expressions import Compute, compile_optional, compile_value
 
 _NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
 
@@ -50,13 +50,13 @@ def many_plan(process: Process, element: Element, definition: ManyDefinition) ->
     name = None if result is None else _NAME.match(result.text)
     return ManyPlan(
         is_sequential=definition.is_sequential,
-        items=_optional(definition.input_collection),
+        items=compile_optional(definition.input_collection),
         item=definition.input_element,
         results=definition.output_collection,
-        result=_optional(result),
+        result=compile_optional(result),
         result_name=None if name is None else name[0],
-        cardinality=_optional(definition.cardinality),
-        completion=_optional(definition.completion),
+        cardinality=compile_optional(definition.cardinality),
+        completion=compile_optional(definition.completion),
         completion_text="" if definition.completion is None else definition.completion.text,
         hides=_hidden(process, element, definition),
     )
@@ -83,12 +83,8 @@ def call_plan(called: CalledElement) -> CallPlan:
     return CallPlan(
         compile_value(called.process_id),
         called.binding,
-        _optional(called.version_tag),
+        compile_optional(called.version_tag),
         called.hands_down_all,
         called.hands_up_all,
-        _optional(called.business_key),
+        compile_optional(called.business_key),
     )
-
-
-def _optional(value: Value | None) -> Compute | None:
-    return None if value is None else compile_value(value)

@@ -13,10 +13,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.bpmn.durations import InvalidTime
-from chalicelib.bpmn.model import PRIORITY_MAX, TaskDefinition, Value
+from chalicelib.bpmn.model import PRIORITY_MAX, TaskDefinition
 from chalicelib.bpmn.timers import parse_date
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import Compute, compile_value, extract, show
+from chalicelib.engine.expressions import Compute, compile_optional, extract, show
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.json_text import JsonObject, JsonValue, is_integer
 
@@ -44,16 +44,16 @@ def plan_task(task: TaskDefinition | None) -> TaskPlan | None:
     if task.form is not None:
         form = {
             "formKey": task.form.key,
-            "formId": _computed(task.form.id),
-            "externalReference": _computed(task.form.external),
+            "formId": compile_optional(task.form.id),
+            "externalReference": compile_optional(task.form.external),
             "bindingType": task.form.binding,
             "versionTag": task.form.version_tag,
         }
     return TaskPlan(
-        _computed(task.candidate_users),
-        _computed(task.due_date),
-        _computed(task.follow_up_date),
-        _computed(task.priority),
+        compile_optional(task.candidate_users),
+        compile_optional(task.due_date),
+        compile_optional(task.follow_up_date),
+        compile_optional(task.priority),
         {name: value for name, value in form.items() if value is not None},
     )
 
@@ -129,10 +129,6 @@ def _form(
             raise _unfit(where, "a text", computed)
         made[name] = computed
     return made
-
-
-def _computed(value: Value | None) -> Compute | None:
-    return None if value is None else compile_value(value)
 
 
 def _unfit(where: str, expected: str, found: JsonValue) -> Stuck:

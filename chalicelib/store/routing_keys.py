@@ -11,14 +11,12 @@ The index `listed` tells the messages of a channel, the newest last, in shards a
 
 from __future__ import annotations
 
-from hashlib import sha256
 from zlib import crc32
 
-from chalicelib import json_text
 from chalicelib.ports import LIVE, ItemKey
 from chalicelib.routing.messages import Place
 from chalicelib.store import table
-from chalicelib.store.table import NAME_LENGTH, SHARDS
+from chalicelib.store.table import SHARDS, name_of
 
 ROUTING = "ROUTING"
 CHANNEL, ROUTE, AGGREGATOR = "C#", "R#", "A#"
@@ -39,13 +37,13 @@ def source_key(channel: str) -> ItemKey:
 
 def entry_key(place: Place) -> ItemKey:
     """Return where a message in a channel is."""
-    return ItemKey(LIVE, f"{ENTRY}{_name_of(place.channel, place.id)}", MESSAGE)
+    return ItemKey(LIVE, f"{ENTRY}{name_of(place.channel, place.id)}", MESSAGE)
 
 
 def group_key(aggregator: str, correlation_key: str, closed: str | None = None) -> ItemKey:
     """Return where the open group of a key is, or one that is closed, by its id."""
     sk = OPEN_GROUP if closed is None else f"{CLOSED_GROUP}{closed}"
-    return ItemKey(LIVE, f"{GROUP}{_name_of(aggregator, correlation_key)}", sk)
+    return ItemKey(LIVE, f"{GROUP}{name_of(aggregator, correlation_key)}", sk)
 
 
 def listed_in(channel: str, shard: int) -> str:
@@ -61,7 +59,3 @@ def listed_at(entered_ms: int, nonce: str) -> str:
 def shard_of(id_: str) -> int:
     """Return the shard that a message is listed in."""
     return crc32(id_.encode()) % SHARDS
-
-
-def _name_of(*words: str) -> str:
-    return sha256(json_text.dumps(list(words)).encode()).hexdigest()[:NAME_LENGTH]

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
-import boto3
 import pytest
 
 from chalicelib.delivery import firings, runs
@@ -25,6 +25,7 @@ from chalicelib.delivery.sqs import SqsQueues
 from chalicelib.ports import Firings, Queues
 from chalicelib.scheduler.definition import Every, Once, ScheduledJob
 from chalicelib.wiring import SystemClock
+from tests.contract.clients import client_of
 from tests.fakes.clock import ManualClock
 from tests.fakes.firings import MemoryFirings
 from tests.fakes.queues import MemoryQueues
@@ -63,15 +64,7 @@ def in_memory(*, recurs: bool) -> Bench:
 
 
 def on_eventbridge(endpoint: str, *, recurs: bool) -> Bench:
-    def client(service: Any) -> Any:
-        return boto3.client(
-            service,
-            endpoint_url=endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
-
+    client = partial(client_of, endpoint)
     prefix = f"t{uuid4().hex[:8]}-"
     scheduler = client("scheduler")
     scheduler.create_schedule_group(Name=prefix.strip("-"))

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
 from uuid import uuid4
 
-import boto3
 import pytest
 
 from chalicelib.delivery.scheduler import EventBridgeSchedules
 from chalicelib.delivery.sqs import SqsQueues
 from chalicelib.ports import Queues, Schedules
+from tests.contract.clients import client_of
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
@@ -42,15 +42,7 @@ def in_memory() -> Bench:
 
 
 def on_eventbridge(endpoint: str) -> Bench:
-    def client(service: Any) -> Any:
-        return boto3.client(
-            service,
-            endpoint_url=endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
-
+    client = partial(client_of, endpoint)
     prefix = f"t{uuid4().hex[:8]}-"
     scheduler = client("scheduler")
     scheduler.create_schedule_group(Name=prefix.strip("-"))

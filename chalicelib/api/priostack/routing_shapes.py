@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from chalicelib.api.priostack.shapes import KEY, PAGE_QUERY, member, page_of
+from chalicelib.api.fields import member
+from chalicelib.api.priostack.shapes import KEY, PAGE_QUERY, page_of
 from chalicelib.api.schema import (
     Anything,
     Choice,

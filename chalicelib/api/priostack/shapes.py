@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
+from chalicelib.api.fields import member
 from chalicelib.api.priostack import views
 from chalicelib.api.schema import (
     INT32_MAX,
@@ -32,11 +33,6 @@ JOBS_MAX = 100  # one activation hands out
 KEY = Whole()
 PAGE_QUERY: Mapping[str, Type] = {"limit": Whole(1, LIMIT_MAX), "offset": Whole(0, INT32_MAX)}
 DONE = Object("Done")  # an empty object
-
-
-def member(kind: Type, source: Callable[[Any], Any], *, optional: bool = False) -> Field:
-    """Declare a member of an answer; an optional one is left out when there is no value."""
-    return Field(kind, source, required=not optional)
 
 
 def page_of(item: Object) -> Object:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from chalicelib.api.priostack.shapes import KEY, PAGE_QUERY, member, page_of
+from chalicelib.api.fields import member
+from chalicelib.api.priostack.shapes import KEY, PAGE_QUERY, page_of
 from chalicelib.api.schema import Anything, Choice, Field, ListOf, Moment, Object, Text, Type, Whole
 from chalicelib.api.values import AnyValue
 from chalicelib.engine.decided import Evaluated

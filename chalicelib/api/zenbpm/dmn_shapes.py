@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.api.fields import member
 from chalicelib.api.schema import (
     Anything,
     Choice,
@@ -22,14 +23,7 @@ from chalicelib.api.schema import (
     Whole,
 )
 from chalicelib.api.values import AnyValue
-from chalicelib.api.zenbpm.shapes import (
-    KEY,
-    ORDER,
-    PAGE_QUERY,
-    member,
-    page_of,
-    partitioned_page_of,
-)
+from chalicelib.api.zenbpm.shapes import KEY, ORDER, PAGE_QUERY, page_of, partitioned_page_of
 from chalicelib.bpmn.model import Binding
 from chalicelib.engine.decided import DecisionMade
 from chalicelib.json_text import JsonObject

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from chalice.app import Response
 
 from chalicelib.api import http
+from chalicelib.api.fields import member
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Moment, Object, Text, Type
-from chalicelib.api.zenbpm.shapes import member
 from chalicelib.errors import Conflict, Forbidden, Reason, Rejected, Unauthenticated
 from chalicelib.json_text import JsonObject
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chalicelib.api.fields import member
 from chalicelib.api.schema import (
     Anything,
     Choice,
@@ -28,7 +29,6 @@ from chalicelib.api.zenbpm.shapes import (
     PAGE_QUERY,
     PARTITION,
     STATES,
-    member,
     page_of,
     partitioned_page_of,
 )

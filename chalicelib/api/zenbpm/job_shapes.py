@@ -5,8 +5,9 @@ Source: contracts/zenbpm.md sections 1.2, 1.5 and 1.6.
 
 from __future__ import annotations
 
+from chalicelib.api.fields import member
 from chalicelib.api.schema import INT32_MAX, Field, Moment, Object, Period, Text, Whole
-from chalicelib.api.zenbpm.shapes import KEY, NAME_MAX, member, page_of
+from chalicelib.api.zenbpm.shapes import KEY, NAME_MAX, page_of
 
 EXTEND_LOCK = Object(
     "ExtendJobLock",

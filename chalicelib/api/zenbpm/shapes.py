@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from chalicelib.api.fields import member
 from chalicelib.api.schema import (
     INT32_MAX,
     Anything,
@@ -39,11 +40,6 @@ KEY = Whole()
 DEFINITION_KEY = Whole(minimum=1)  # definitions validate the key first (section 1.1)
 STATES = Choice(("active", "completed", "terminated", "failed"))
 ORDER = Choice(("asc", "desc"))
-
-
-def member(kind: Type, source: Callable[[Any], Any], *, optional: bool = False) -> Field:
-    """Declare a member of an answer; an optional one is left out when there is no value."""
-    return Field(kind, source, required=not optional)
 
 
 # --- pages -------------------------------------------------------------------------------------
