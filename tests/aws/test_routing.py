@@ -10,7 +10,7 @@ from chalicelib.local.client import Client
 from infra import names
 from tests.api.driver import model
 from tests.aws.conftest import STAGE, Deployed
-from tests.aws.test_story import eventually, messages_in
+from tests.aws.test_story import eventually, is_drained, messages_in
 
 pytestmark = pytest.mark.aws
 
@@ -55,7 +55,7 @@ def test_a_message_starts_an_instance_and_a_group_ends_at_its_time(
     assert eventually(lambda: message(client, "collect", "c-1")["state"] == "aggregated")
     (out,) = client.get(f"{API}/channels/out/messages")["items"]
     assert [0, 1] == sorted(out["body"])
-    assert eventually(lambda: messages_in(deployed, names.ROUTING_QUEUE) == 0)
+    assert is_drained(deployed, names.ROUTING_QUEUE)
     assert 0 == messages_in(deployed, names.ROUTING_QUEUE + names.DEAD)
 
 

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.local.client import Client
 from infra import names
 from tests.aws.conftest import STAGE, Deployed
-from tests.aws.test_story import eventually, messages_in
+from tests.aws.test_story import eventually, is_drained, messages_in
 
 pytestmark = pytest.mark.aws
 
@@ -38,7 +38,7 @@ def test_a_one_off_fires_and_its_run_is_written_down(deployed: Deployed, client:
     assert "failed" == attempt["outcome"]
     assert "SCHEDULER_ALLOW_PRIVATE_ADDRESSES" in attempt["error"]
     assert eventually(lambda: bool(client.get(f"{JOBS}/{job['id']}")["done"]))
-    assert eventually(lambda: messages_in(deployed, names.RUNS_QUEUE) == 0)
+    assert is_drained(deployed, names.RUNS_QUEUE)
     assert 0 == messages_in(deployed, names.RUNS_QUEUE + names.DEAD)
 
 
