@@ -29,6 +29,7 @@ from chalicelib.api.schema import (
     Type,
     Whole,
 )
+from chalicelib.api.tagged import Tagged
 from chalicelib.api.values import AnyValue
 from chalicelib.json_text import JsonObject
 
@@ -180,8 +181,8 @@ class _Shapes:
                 return {"type": "array", "items": self.of(item)}
             case MapOf(item):
                 return {"type": "object", "additionalProperties": self.of(item)}
-            case OneOf(variants):
-                return {"oneOf": [self.of(variant.shape) for variant in variants]}
+            case OneOf() | Tagged():
+                return {"oneOf": [self.of(shape) for shape in _told(kind)]}
             case Text(least, most):
                 bounds = {"minLength": least or None, "maxLength": most}
                 return {"type": "string", **_present(bounds)}
@@ -234,6 +235,13 @@ def _bounds(minimum: int, maximum: int) -> JsonObject:
         "maximum": None if maximum >= INT64_MAX else Decimal(maximum),
     }
     return {"format": "int32" if maximum <= INT32_MAX else "int64", **_present(whole)}
+
+
+def _told(kind: OneOf | Tagged) -> list[Object]:
+    """Return the shapes that a value may have."""
+    if isinstance(kind, Tagged):
+        return kind.variants
+    return [variant.shape for variant in kind.variants]
 
 
 def _present(members: Mapping[str, Any]) -> JsonObject:

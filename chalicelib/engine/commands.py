@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
+from chalicelib.engine.job_results import JobResult
 from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, StartLock, Waited
 from chalicelib.json_text import JsonObject
 
@@ -41,13 +42,15 @@ class CompleteJob:
     """A worker did the job; nothing but the job's state decides whether it still counts (R7).
 
     Shapes: with `is_once` a job that is completed already refuses to be completed again; a job
-        of another `kind` is not there. A user task has to be somebody's.
+        of another `kind` is not there. A user task has to be somebody's. A `result` is refused
+        with a job of which it says nothing.
     """
 
     job_key: int
     variables: JsonObject = field(default_factory=dict)
     is_once: bool = False
     kind: str = BPMN
+    result: JobResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

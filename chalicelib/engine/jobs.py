@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.engine import (
     execution_listeners,
+    job_results,
     lifecycle,
     retries,
     tokens,
@@ -91,6 +92,8 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
         if command.is_once:
             raise Rejected(Reason.INVALID_STATE, f"job {job.key} is already {job.state}")
         return
+    if command.result is not None:
+        raise job_results.misplaced(job, command.result)
     if job.kind == USER_TASK and job.assignee is None:
         raise Rejected(Reason.INVALID_STATE, USER_TASK_NOT_CLAIMED.format(job.key))
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import CompleteJob
+from chalicelib.engine.job_results import JobResult
 from chalicelib.engine.state import Failure, Job, JobState, Root
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -25,14 +26,19 @@ def get_job(ports: Ports, job_key: int) -> Job:
 
 
 def complete_job(
-    ports: Ports, job_key: int, variables: JsonObject, *, is_once: bool = False
+    ports: Ports,
+    job_key: int,
+    variables: JsonObject,
+    result: JobResult | None = None,
+    *,
+    is_once: bool = False,
 ) -> None:
     """Complete the job and move its process instance on (R1 to R9).
 
     Shapes: with `is_once` a job that is completed already is refused, else it is a repeat.
     Raises: Rejected, also TooLarge if what the completion makes no longer fits; Conflict.
     """
-    advance(ports, job_key, CompleteJob(job_key, variables, is_once))
+    advance(ports, job_key, CompleteJob(job_key, variables, is_once, result=result))
 
 
 def assign_job(ports: Ports, job_key: int, assignee: str | None) -> None:

@@ -9,6 +9,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
+from chalicelib.api.job_results import result_of
 from chalicelib.api.operation import Operation
 from chalicelib.api.priostack import errors, keys, pages, shapes
 from chalicelib.api.priostack.views import JobView
@@ -57,7 +58,9 @@ def complete_job(job_key: str) -> Response:
     key = keys.job_key(job_key)
     body = http.optional_json_body(routes.current_request, shapes.COMPLETE_JOB)
     with errors.called(keys.JOB, hides_ended=True):
-        jobs.complete_job(wiring.ports(), key, body.get("variables") or {}, is_once=True)
+        jobs.complete_job(
+            wiring.ports(), key, body.get("variables") or {}, result_of(body), is_once=True
+        )
     return http.answer(200, shapes.DONE.write(None))
 
 

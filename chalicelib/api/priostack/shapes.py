@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from chalicelib.api.fields import member
+from chalicelib.api.job_results import RESULT
 from chalicelib.api.priostack import views
 from chalicelib.api.schema import (
     INT32_MAX,
@@ -157,7 +158,14 @@ JOBS_QUERY: Mapping[str, Type] = {
     "state": Choice(("pending", "waiting", "active")),
     "processInstanceKey": KEY,
 }
-COMPLETE_JOB = Object("CompleteJob", {"variables": Field(Anything(), nullable=True)})
+COMPLETE_JOB = Object(
+    "CompleteJob",
+    {
+        "variables": Field(Anything(), nullable=True),
+        "result": Field(RESULT, nullable=True),
+    },
+)
+COMPLETE_USER_TASK = Object("CompleteUserTask", {"variables": Field(Anything(), nullable=True)})
 FAIL_JOB = Object(
     "FailJob",
     {

@@ -93,7 +93,7 @@ def unclaim_user_task(user_task_key: str) -> Response:
 @errors_as(errors.error)
 @Operation(
     "completeUserTask",
-    body=shapes.COMPLETE_JOB,
+    body=shapes.COMPLETE_USER_TASK,
     is_body_optional=True,
     answers={200: shapes.DONE},
     refusals=(400, 404, 409, 413, 415),
@@ -101,7 +101,7 @@ def unclaim_user_task(user_task_key: str) -> Response:
 def complete_user_task(user_task_key: str) -> Response:
     """completeUserTask: 200, and the token moves on; 400, 404, 409 unless somebody has it."""
     key = keys.job_key(user_task_key, keys.USER_TASK)
-    body = http.optional_json_body(routes.current_request, shapes.COMPLETE_JOB)
+    body = http.optional_json_body(routes.current_request, shapes.COMPLETE_USER_TASK)
     with errors.called(keys.USER_TASK):
         user_tasks.complete_user_task(wiring.ports(), key, body.get("variables") or {})
     return http.answer(200, shapes.DONE.write(None))

@@ -7,6 +7,7 @@ from chalice.app import Blueprint, Response
 from chalicelib import wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
+from chalicelib.api.job_results import result_of
 from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, job_shapes, keys, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
@@ -82,7 +83,7 @@ def complete_job(job_key: str) -> Response:
     """completeJob: 201 and no body, again for a repeat; 400, 404, 409, 413."""
     key = keys.job_key(job_key)
     body = http.json_body(routes.current_request, shapes.COMPLETE_JOB)
-    jobs.complete_job(wiring.ports(), key, body.get("variables") or {})
+    jobs.complete_job(wiring.ports(), key, body.get("variables") or {}, result_of(body))
     return http.answer(201)
 
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from chalicelib.api.fields import member
+from chalicelib.api.job_results import RESULT
 from chalicelib.api.schema import (
     INT32_MAX,
     Anything,
@@ -265,7 +266,13 @@ JOBS_QUERY: Mapping[str, Type] = {
     "sortBy": Choice(("createdAt", "key", "type", "state")),
     "sortOrder": ORDER,
 }
-COMPLETE_JOB = Object("CompleteJob", {"variables": Field(Anything(), nullable=True)})
+COMPLETE_JOB = Object(
+    "CompleteJob",
+    {
+        "variables": Field(Anything(), nullable=True),
+        "result": Field(RESULT, nullable=True),
+    },
+)
 FAIL_JOB = Object(
     "FailJob",
     {
