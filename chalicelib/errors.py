@@ -5,7 +5,9 @@
     │   └── TooLarge  what the caller sent, or would make, passes a limit (413)
     ├── Unauthenticated  nobody knows who calls (401)
     ├── Forbidden        who calls is known, and may not do this (403)
-    └── Conflict         another writer kept winning until the deadline; repeating is right
+    └── Unavailable      not now: what was asked is not done, and repeating it is right (503)
+        ├── Conflict     another writer kept winning until the deadline
+        └── Busy         AWS takes no more calls for now, or does not answer
 
 An *incident* is no exception: the model or its data are wrong, the caller's command stands
 and the instance waits for an operator. A *fault* (ours or AWS's) is any other exception.
@@ -53,8 +55,19 @@ class TooLarge(Rejected):
         super().__init__(Reason.TOO_LARGE, message)
 
 
-class Conflict(HeadraceError):
-    """Other writers were first until the deadline passed; the caller may repeat."""
+class Unavailable(HeadraceError):
+    """What was asked is not done, and it may be repeated.
+
+    A write that may have been done all the same never ends so: then a fault comes out.
+    """
+
+
+class Conflict(Unavailable):
+    """Other writers were first until the deadline passed."""
+
+
+class Busy(Unavailable):
+    """AWS takes no more calls for now, or does not answer."""
 
 
 class Unauthenticated(HeadraceError):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
 READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
+ATTEMPTS_MAX = 3  # of a call that nobody else repeats, the first one included
 FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
 FIRINGS = "HEADRACE_FIRINGS"  # "planned" where schedules know no zones; `headrace serve` sets it
 METRICS_DISABLED = "POWERTOOLS_METRICS_DISABLED"
@@ -129,7 +130,7 @@ def _ports() -> Ports:
     )
     return Ports(
         table=DynamoTable(
-            client("dynamodb"),
+            client("dynamodb", attempts_max=horizon.ATTEMPTS_MAX),
             {LIVE: named("HEADRACE_TABLE"), HISTORY: named("HEADRACE_HISTORY_TABLE")},
         ),
         queues=SqsQueues(client("sqs", LONG_POLL_READ_TIMEOUT_S), queue_prefix),
@@ -238,23 +239,25 @@ def named(variable: str) -> str:
     return name
 
 
-def client(service: str, read_timeout_s: float = READ_TIMEOUT_S) -> Any:
+def client(
+    service: str, read_timeout_s: float = READ_TIMEOUT_S, attempts_max: int = ATTEMPTS_MAX
+) -> Any:
     """Return a client whose timeouts leave a function time to say what came of a call."""
 
     def make() -> Any:
         import boto3  # noqa: PLC0415  (160 ms of a cold start)
 
-        return boto3.client(service, config=_config(read_timeout_s))
+        return boto3.client(service, config=_config(read_timeout_s, attempts_max))
 
     return LazyClient(make)
 
 
-def _config(read_timeout_s: float) -> Config:
+def _config(read_timeout_s: float, attempts_max: int) -> Config:
     from botocore.config import Config  # noqa: PLC0415
 
     return Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=read_timeout_s,
-        retries={"mode": "standard", "total_max_attempts": horizon.ATTEMPTS_MAX},
+        retries={"mode": "standard", "total_max_attempts": attempts_max},
         max_pool_connections=CONNECTIONS_MAX,
     )

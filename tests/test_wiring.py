@@ -13,12 +13,14 @@ import pytest
 
 from chalicelib import wiring
 from chalicelib.delivery.firings import EventBridgeFirings, PlannedFirings
+from chalicelib.delivery.sqs import SqsQueues
 from chalicelib.engine.facts import TimerFired
 from chalicelib.engine.state import Timer
 from chalicelib.logs import Answered
 from chalicelib.runners.sinks import AlarmSinks
 from chalicelib.scheduler.definition import SCRIPT, HttpCall, ScriptCall
 from chalicelib.settings import BadSetting
+from chalicelib.store.dynamodb import DynamoTable
 from chalicelib.telemetry.journal import LinesAndMore
 from chalicelib.wiring import LazyClient, SystemChance, SystemClock
 from tests.runners.definitions import JOB, PATIENCE, row
@@ -107,6 +109,20 @@ def test_a_client_is_made_with_its_first_call_and_only_once() -> None:
     assert "A CLIENT" == client.upper()
     assert 8 == client.__len__()
     assert ["client"] == made
+
+
+def test_whether_an_attempt_at_a_write_was_the_first_is_for_the_store_to_know(
+    names: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An SDK that is throttled in its second attempt does not tell that the first got no answer."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    table, queues = wiring.ports().table, wiring.ports().queues
+    assert isinstance(table, DynamoTable) and isinstance(queues, SqsQueues)
+
+    assert [1, 3] == [
+        getattr(client.meta.config, "retries")["total_max_attempts"]  # noqa: B009
+        for client in (table._client, queues.client)
+    ]
 
 
 def test_making_the_ports_makes_no_client(names: None) -> None:

@@ -14,11 +14,12 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib import logs, wiring
 from chalicelib.access import Access, Role
+from chalicelib.api import http
 from chalicelib.api.gateway import ANY_PATH
 from chalicelib.api.http import METHODS
 from chalicelib.api.operation import operation_of
 from chalicelib.api.priostack.document import PREFIX as PRIOSTACK
-from chalicelib.errors import Forbidden, HeadraceError, Unauthenticated
+from chalicelib.errors import Forbidden, Unauthenticated
 from chalicelib.operations import api_keys
 from chalicelib.ports import Settings
 
@@ -56,10 +57,8 @@ def register(app: Chalice) -> None:
         refused: Exception
         try:
             check(request, view)
-        except HeadraceError as error:
-            refused = error
         except Exception as error:  # an outermost door: logged once, told without details
-            logs.fault(error)
+            http.note(error)
             refused = error
         else:
             return answer(request)

@@ -8,6 +8,7 @@ is raised, and the one decorator that each route wears, `errors_as`, lets its di
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -16,7 +17,7 @@ from chalice.app import Request, Response
 
 from chalicelib import json_text, logs, wiring
 from chalicelib.api.schema import ListOf, Mismatch, Object, Type, Whole
-from chalicelib.errors import HeadraceError, Reason, Rejected, TooLarge
+from chalicelib.errors import HeadraceError, Reason, Rejected, TooLarge, Unavailable
 from chalicelib.json_text import JsonValue
 
 JSON = "application/json"
@@ -29,6 +30,7 @@ CORS_PREFLIGHT = {
     "Access-Control-Max-Age": "3600",
 }
 CHALLENGE = {"WWW-Authenticate": "Bearer"}  # goes with a 401 (RFC 9110 section 11.6.1)
+RETRY_LATER = {"Retry-After": "1"}  # seconds; goes with a 503
 INT64 = Whole()
 ANSWER_BYTES_MAX = 6_000_000  # of the 6 MB that a Lambda function may answer with
 
@@ -86,16 +88,22 @@ def errors_as(shape: ErrorShape) -> Callable[[View], View]:
         def answered(*args: Any, **kwargs: Any) -> Response:
             try:
                 return view(*args, **kwargs)
-            except HeadraceError as error:
-                return shape(error)
             except Exception as error:  # the outermost door: logged once, told without details
-                logs.fault(error)
+                note(error)
                 return shape(error)
 
         answered.errors_as = shape  # type: ignore[attr-defined]  # for the house test
         return answered
 
     return decorate
+
+
+def note(error: Exception) -> None:
+    """Write down what is no mistake of the caller: what is not possible now, and faults."""
+    if isinstance(error, Unavailable):
+        logs.line(logging.WARNING, "unavailable", reason=str(error))
+    elif not isinstance(error, HeadraceError):
+        logs.fault(error)
 
 
 def media_type(request: Request) -> str:

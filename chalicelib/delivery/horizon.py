@@ -14,7 +14,7 @@ COMMIT_WINDOW = timedelta(seconds=20)  # a commit later than this promises again
 FUNCTION_TIMEOUT = timedelta(seconds=30)  # of every Lambda function that commits
 CONNECT_TIMEOUT = timedelta(seconds=2)  # of the DynamoDB client
 READ_TIMEOUT = timedelta(seconds=5)  # of the DynamoDB client
-ATTEMPTS_MAX = 3  # of the DynamoDB client, the first one included
+ATTEMPTS_MAX = 1  # of the DynamoDB client: whoever repeats must know how the one before ended
 DEADLINE = timedelta(seconds=10)  # until then a write that conflicts or is throttled is repeated
 CLOCK_SKEW_MAX = timedelta(seconds=2)  # between the clocks of two functions
 

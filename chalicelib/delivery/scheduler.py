@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from chalicelib.delivery.faults import code_of
+from chalicelib.errors import Conflict
+from chalicelib.faults import calling, code_of
 from chalicelib.scheduler.schedules import Expression
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ NAMES_MAX = 100  # of one answer (ListSchedules)
 _CONFLICT, _MISSING = "ConflictException", "ResourceNotFoundException"
 
 
-class NotPlanned(Exception):
-    """A fault: others kept changing a schedule."""
+SCHEDULER = "EventBridge Scheduler"
+
+
+class NotPlanned(Conflict):
+    """Others kept changing a schedule."""
 
 
 class Plan(NamedTuple):
@@ -44,6 +48,7 @@ class EventBridgeSchedules:
 
     Shapes: `prefix` is that of the stage's queues, which are in the role's account and the
         client's region.
+    Raises: Busy, whatever is called, if the scheduler takes no more calls or does not answer.
     """
 
     client: EventBridgeSchedulerClient
@@ -51,6 +56,7 @@ class EventBridgeSchedules:
     role_arn: str
     prefix: str
 
+    @calling(SCHEDULER)
     def create(self, name: str, at: datetime, queue: str, body: str) -> None:
         """Plan it; a name that exists is success. The schedule is gone after it fired.
 
@@ -62,6 +68,7 @@ class EventBridgeSchedules:
         del request["ScheduleExpressionTimezone"]
         self._create(request)
 
+    @calling(SCHEDULER)
     def put(self, plan: Plan) -> None:
         """Make a schedule, or put it in place of the one of that name; an equal one stays.
 
@@ -78,6 +85,7 @@ class EventBridgeSchedules:
                 return
         raise NotPlanned(f"expected to put schedule {plan.name}, it changed {PUTS_MAX} times")
 
+    @calling(SCHEDULER)
     def remove(self, name: str) -> None:
         """Remove a schedule; one that is not there is removed already."""
         try:
@@ -86,6 +94,7 @@ class EventBridgeSchedules:
             if code_of(error) != _MISSING:
                 raise
 
+    @calling(SCHEDULER)
     def names(self, prefix: str) -> list[str]:
         """Return the names of schedules that begin so, at most NAMES_MAX."""
         answer = self.client.list_schedules(

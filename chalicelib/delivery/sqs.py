@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, TypeVar
 from botocore.exceptions import ClientError
 
 from chalicelib.delivery.bells import PREFIX, STAGE_PREFIX_MAX
-from chalicelib.delivery.faults import code_of
 from chalicelib.delivery.later import DELAY_MAX_S
+from chalicelib.errors import Busy
+from chalicelib.faults import THROTTLED, calling, code_of
 from chalicelib.ports import Message, QueueMissing, Received
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.type_defs import (
+        BatchResultErrorEntryTypeDef,
+        SendMessageBatchRequestEntryTypeDef,
+    )
 
 BATCH_BYTES_MAX = 256 * 1024  # of all messages of a batch (SQS quota)
 BATCH_MAX = 10  # entries of a batch, and messages of a receive (SQS quota)
@@ -29,6 +33,7 @@ RETENTION_S = 14 * 86_400  # the longest there is (SQS quota)
 VISIBILITY_S = 900  # of a job queue: as long as a Lambda function may run (design section 5)
 PAGE_MAX = 1_000  # names of a page (SQS ListQueues)
 
+SQS = "SQS"
 _MISSING = frozenset({"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
 _EXISTS = frozenset({"QueueAlreadyExists", "QueueNameExists"})
 _GONE = frozenset(
@@ -49,12 +54,15 @@ T = TypeVar("T")
 
 
 class NotSent(Exception):
-    """A fault: SQS kept refusing entries of a batch."""
+    """A fault: SQS refused entries of a batch, and will again."""
 
 
 @dataclass(slots=True)
 class SqsQueues:
-    """Queues of one stage; their names here lack the stage's prefix."""
+    """Queues of one stage; their names here lack the stage's prefix.
+
+    Raises: Busy, whatever is called, if SQS takes no more calls for now or does not answer.
+    """
 
     client: SQSClient
     prefix: str
@@ -69,7 +77,7 @@ class SqsQueues:
             )
 
     def send(self, queue: str, messages: Sequence[Message]) -> None:
-        """Send all of them. Raises: QueueMissing; NotSent, if any may not have been sent."""
+        """Send all of them. Raises: QueueMissing; NotSent, if any was refused; Busy."""
         for batch in _fitting(messages):
             entries: list[SendMessageBatchRequestEntryTypeDef] = [
                 {
@@ -120,13 +128,14 @@ class SqsQueues:
     def ensure(self, queue: str) -> str:
         """Make the queue unless it is there; return its ARN."""
         try:
-            answer = self.client.create_queue(
-                QueueName=self.prefix + queue,
-                Attributes={
-                    "MessageRetentionPeriod": str(RETENTION_S),
-                    "VisibilityTimeout": str(VISIBILITY_S),
-                },
-            )
+            with calling(SQS):
+                answer = self.client.create_queue(
+                    QueueName=self.prefix + queue,
+                    Attributes={
+                        "MessageRetentionPeriod": str(RETENTION_S),
+                        "VisibilityTimeout": str(VISIBILITY_S),
+                    },
+                )
             self._urls[queue] = answer["QueueUrl"]
         except ClientError as error:
             if code_of(error) not in _EXISTS:  # it exists with attributes an operator chose
@@ -135,6 +144,7 @@ class SqsQueues:
             answer_of = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
         return answer_of["Attributes"]["QueueArn"]
 
+    @calling(SQS)
     def names(self) -> list[str]:
         """Return the names of all job queues of this stage."""
         pages = self.client.get_paginator("list_queues").paginate(
@@ -164,26 +174,34 @@ class SqsQueues:
             failed = {each["Id"]: each for each in answer.get("Failed", [])}
             if not failed:
                 return
-            if any(each["SenderFault"] for each in failed.values()):
+            if any(_is_ours(each) for each in failed.values()):
                 break
             entries = [each for each in entries if each["Id"] in failed]
             self.sleep(PAUSE_S * 2**attempt)
         reasons = sorted({f"{each['Code']}: {each.get('Message', '')}" for each in failed.values()})
-        raise NotSent(f"expected queue {queue} to take all, it refused {len(failed)}: {reasons}")
+        told = f"expected queue {queue} to take all, it refused {len(failed)}: {reasons}"
+        raise NotSent(told) if any(map(_is_ours, failed.values())) else Busy(told)
 
     @contextmanager
     def _address(self, queue: str) -> Iterator[str]:
         """Give the queue's URL for one call. Raises: QueueMissing, out of that call too."""
         try:
             if queue not in self._urls:
-                answer = self.client.get_queue_url(QueueName=self.prefix + queue)
+                with calling(SQS):
+                    answer = self.client.get_queue_url(QueueName=self.prefix + queue)
                 self._urls[queue] = answer["QueueUrl"]
-            yield self._urls[queue]
+            with calling(SQS):
+                yield self._urls[queue]
         except ClientError as error:
             if code_of(error) not in _MISSING:
                 raise
             self._urls.pop(queue, None)
             raise QueueMissing(f"expected queue {self.prefix}{queue}, found none") from error
+
+
+def _is_ours(failed: BatchResultErrorEntryTypeDef) -> bool:
+    """Say whether an entry was refused for what it is."""
+    return failed["SenderFault"] and failed["Code"] not in THROTTLED
 
 
 def _fitting(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:

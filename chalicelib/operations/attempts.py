@@ -9,7 +9,7 @@ from datetime import datetime
 
 from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.engine.facts import Fact
-from chalicelib.errors import Conflict
+from chalicelib.errors import Unavailable
 from chalicelib.ports import Ports
 
 FIRST_PAUSE_S = 0.020  # before the second attempt, doubling (design section 3)
@@ -48,18 +48,18 @@ def unfailing(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except Conflict as error:
+    except Unavailable as error:
         logger.info("left to its message: %s: %s", what, error)
     except Exception:
         logger.exception("failed after a commit, left to its message: %s", what)
 
 
 @contextmanager
-def answering(claimed: Sized) -> Iterator[None]:
-    """Let a fault fail the request only while nothing is claimed: a claim is a delivery."""
+def answering(done: Sized) -> Iterator[None]:
+    """Let a fault fail the request only while nothing is claimed, or begun: that is answered."""
     try:
         yield
     except Exception:
-        if not len(claimed):
+        if not len(done):
             raise
-        logger.exception("failed after %d claims, which are answered", len(claimed))
+        logger.exception("failed after %d were claimed or begun, which are answered", len(done))

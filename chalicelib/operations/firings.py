@@ -17,6 +17,7 @@ from chalicelib.delivery.promise import is_fresh
 from chalicelib.delivery.runs import Firing, Insurance
 from chalicelib.delivery.verdicts import LiveDue, Spare, Verdict
 from chalicelib.errors import Reason, Rejected
+from chalicelib.operations.attempts import answering, unfailing
 from chalicelib.operations.scheduled_jobs import get_scheduled_job, put_right
 from chalicelib.ports import Message, Ports
 from chalicelib.scheduler.decisions import first_rows, should_run
@@ -69,18 +70,21 @@ def trigger(ports: Ports, job_id: str) -> Fired:
     """
     job = get_scheduled_job(ports, job_id)
     run_id = ports.chance.id()
-    started, skipped = [], []
+    started: list[Row] = []
+    skipped: list[int] = []
     insured_at = runs.insure(ports, job, run_id)
-    for row in first_rows(job, run_id, ports.clock.now()):
-        if not is_fresh(ports, insured_at):
-            insured_at = runs.insure(ports, job, run_id)
-        if _is_started(ports, job, row):
-            started.append(row)
-        else:
-            skipped.append(row.pool_idx)
+    with answering(started):
+        for row in first_rows(job, run_id, ports.clock.now()):
+            if not is_fresh(ports, insured_at):
+                insured_at = runs.insure(ports, job, run_id)
+            if _is_started(ports, job, row):
+                started.append(row)
+            else:
+                skipped.append(row.pool_idx)
     if not started:
         raise Rejected(Reason.INVALID_STATE, "run in progress")
-    runs.send(ports, started)
+    with unfailing(f"run {run_id} of scheduled job {job_id}"):
+        runs.send(ports, started)
     return Fired([row.pool_idx for row in started], skipped)
 
 

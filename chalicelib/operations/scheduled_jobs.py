@@ -14,7 +14,7 @@ from chalicelib.delivery.horizon import COMMIT_WINDOW
 from chalicelib.delivery.promise import PROMISES_MAX, is_fresh
 from chalicelib.delivery.runs import fires
 from chalicelib.errors import Conflict, Reason, Rejected
-from chalicelib.operations.attempts import attempts
+from chalicelib.operations.attempts import attempts, unfailing
 from chalicelib.ports import Ports
 from chalicelib.scheduler.definition import ScheduledJob, problems
 from chalicelib.scheduler.overlap import is_stale
@@ -81,7 +81,8 @@ def patch_scheduled_job(ports: Ports, job_id: str, change: Change) -> ScheduledJ
         if fires(after):
             _put_in_time(ports, after)
         if scheduled_jobs.replace(ports.table, before, after):
-            _settle(ports, before, after)
+            with unfailing(f"what scheduled job {job_id} needs no more"):
+                _settle(ports, before, after)
             return after
     raise Conflict(f"scheduled job {job_id} was changed by others until the deadline")
 
@@ -101,8 +102,9 @@ def delete_scheduled_job(ports: Ports, job_id: str) -> None:
     for _ in attempts(ports):
         job = get_scheduled_job(ports, job_id)
         if scheduled_jobs.delete(ports.table, job, token=ports.chance.id()):
-            ports.firings.remove(job_id)
-            _unlock_all(ports, job_id)
+            with unfailing(f"what is left of scheduled job {job_id}"):
+                ports.firings.remove(job_id)
+                _unlock_all(ports, job_id)
             return
     raise Conflict(f"scheduled job {job_id} was changed by others until the deadline")
 

@@ -6,7 +6,7 @@ dies in between loses one. Repeats of a start that was done count once.
 
 from __future__ import annotations
 
-from chalicelib.errors import HeadraceError, Rejected
+from chalicelib.errors import HeadraceError, Rejected, Unavailable
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.operations.repeats import done_before
 from chalicelib.operations.scopes import Found
@@ -33,6 +33,6 @@ def create_within_quota(ports: Ports, wanted: Start, once: Once | None = None) -
         raise QuotaUsedUp(f"the quota of {quota} starts is used up (priostack.startQuota)")
     try:
         return create_process_instance(ports, wanted, once)
-    except Rejected:
+    except (Rejected, Unavailable):
         start_quota.add(ports.table, -1)
         raise

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 
-from chalicelib.errors import Conflict
+from chalicelib.errors import Busy, Conflict
+from chalicelib.faults import THROTTLED, busy, code_of, is_theirs, is_throttled, is_unreached
 from chalicelib.ports import (
     LIVE,
     Attribute,
@@ -39,17 +40,9 @@ from chalicelib.store.table import TABLES
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# Nothing was done; the same request may be served the next time.
-_BUSY = frozenset(
-    {
-        "LimitExceededException",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "ThrottlingException",
-        "TransactionConflictException",
-    }
-)
-# Whether it was done is unknown; a repeat finds out.
+DYNAMODB = "DynamoDB"
+_CONFLICT = "TransactionConflict"
+# Whether it was done is unknown, as with all that DynamoDB calls its own; a repeat finds out.
 _UNKNOWN = frozenset(
     {
         "InternalFailure",
@@ -60,9 +53,7 @@ _UNKNOWN = frozenset(
 )
 _WRONG = frozenset({"ValidationException", "IdempotentParameterMismatchException"})
 # Reasons of a cancelled transaction that are no fault of its conditions.
-_BUSY_REASONS = frozenset(
-    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
-)
+_BUSY_REASONS = THROTTLED | {_CONFLICT}
 _FAILED = "ConditionalCheckFailed"
 
 
@@ -106,7 +97,7 @@ class DynamoTable:
 
         def attempt() -> None:
             nonlocal rest
-            with _judged():
+            with _judged(is_read=True):
                 answer = self._client.batch_get_item(RequestItems=rest)
             for name, items in answer["Responses"].items():
                 for item in map(from_wire, items):
@@ -114,7 +105,9 @@ class DynamoTable:
                     found[place] = item
             rest = dict(answer.get("UnprocessedKeys") or {})
             if rest:
-                raise Repeatable from Conflict("DynamoDB left keys of a batch unread")
+                raise Repeatable from Busy(
+                    "DynamoDB left keys of a batch unread: repeat the request"
+                )
 
         self._retries.run(attempt)
 
@@ -169,7 +162,7 @@ class DynamoTable:
                 with _judged():
                     return _written(write, request, send(**request, **more))
             except ClientError as error:
-                if _code(error) != "ConditionalCheckFailedException":
+                if code_of(error) != "ConditionalCheckFailedException":
                     raise
                 return _refused(error.response.get("Item"), write_id)
 
@@ -233,7 +226,7 @@ class DynamoTable:
 
     def _call(self, send: Callable[[], Any]) -> Any:
         def attempt() -> Any:
-            with _judged():
+            with _judged(is_read=True):
                 return send()
 
         return self._retries.run(attempt)
@@ -249,25 +242,29 @@ _VERBS: Mapping[type[Write], str] = {
 
 
 @contextmanager
-def _judged() -> Iterator[None]:
-    """Tell errors apart: repeatable, wrong requests (ValueError), and all others."""
+def _judged(*, is_read: bool = False) -> Iterator[None]:
+    """Tell errors apart: repeatable, wrong requests (ValueError), and all others.
+
+    A read changes nothing, so however it ends nothing was done.
+    """
     try:
         yield
     except (ConnectionError, HTTPClientError) as error:
+        if is_read or is_unreached(error):
+            raise Repeatable from busy(DYNAMODB, error)
         raise Repeatable(is_unknown=True) from error
     except ClientError as error:
-        code = _code(error)
-        if code in _BUSY:
-            raise Repeatable from Conflict(f"DynamoDB was busy: {error}")
-        if code in _UNKNOWN:
+        code = code_of(error)
+        is_unknown = code in _UNKNOWN or is_theirs(error)
+        if code == f"{_CONFLICT}Exception":
+            raise Repeatable from Conflict(f"other transactions were in the way: {error}")
+        if is_throttled(error) or (is_unknown and is_read):
+            raise Repeatable from busy(DYNAMODB, error)
+        if is_unknown:
             raise Repeatable(is_unknown=True) from error
         if code in _WRONG:
             raise ValueError(str(error)) from error
         raise
-
-
-def _code(error: ClientError) -> str:
-    return str(error.response["Error"]["Code"])
 
 
 def _written(write: Put | Update | Delete, request: Wire, answer: Wire) -> Written:
@@ -291,7 +288,7 @@ def _refused(old: Any, write_id: str) -> Written | Refused:
 
 def _cancelled(error: ClientError) -> Refused:
     """Explain why a transaction was cancelled. Raises: Repeatable, ValueError, the error."""
-    if _code(error) != "TransactionCanceledException":
+    if code_of(error) != "TransactionCanceledException":
         raise error
     reasons: list[Any] = list(error.response.get("CancellationReasons", ()))
     codes = [reason.get("Code", "None") for reason in reasons]
@@ -300,7 +297,9 @@ def _cancelled(error: ClientError) -> Refused:
         old = reasons[index].get("Item")
         return Refused(None if old is None else from_wire(old), index)
     if codes and set(codes) <= _BUSY_REASONS | {"None"}:
-        raise Repeatable from Conflict(f"other transactions were in the way: {error}")
+        if set(codes) <= {_CONFLICT, "None"}:
+            raise Repeatable from Conflict(f"other transactions were in the way: {error}")
+        raise Repeatable from busy(DYNAMODB, error)
     raise ValueError(str(error)) from error
 
 

@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from chalicelib.delivery.sqs import NotSent, SqsQueues
+from chalicelib.errors import Busy
 from chalicelib.ports import Message, QueueMissing
 
 Answer = dict[str, Any]
@@ -86,10 +87,10 @@ def test_only_the_entries_that_failed_are_sent_again() -> None:
     assert ["two"] == [entry["MessageBody"] for entry in second["Entries"]]
 
 
-def test_entries_that_keep_failing_are_a_fault() -> None:
+def test_entries_that_keep_failing_say_that_sqs_is_busy() -> None:
     client = StubClient([failed("0")] * 5)
 
-    with pytest.raises(NotSent, match=r"j-x to take all, it refused 1: .*InternalError"):
+    with pytest.raises(Busy, match=r"j-x to take all, it refused 1: .*InternalError"):
         queues_of(client).send("j-x", [Message("one")])
 
     assert 5 == len(client.named("send_message_batch"))

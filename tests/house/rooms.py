@@ -46,6 +46,7 @@ _OUTER = ("settings", "logs", "wiring")
 
 ROOMS: dict[str, Room] = {
     "errors": _room(pure=True),
+    "faults": _room("errors", packages=("botocore",)),
     "json_text": _room(packages=("simplejson",), pure=True),
     "profile": _room(pure=True),
     "access": _room(pure=True),
@@ -64,9 +65,12 @@ ROOMS: dict[str, Room] = {
     # the shell
     "ports": _room("access", "engine", "scheduler"),
     "operations": _room(*_CORE, "store", "delivery"),
-    "store": _room(*_CORE, packages=("boto3", "botocore", "mypy_boto3_dynamodb")),
+    "store": _room(*_CORE, "faults", packages=("boto3", "botocore", "mypy_boto3_dynamodb")),
     "delivery": _room(
-        *_CORE, "store", packages=("boto3", "botocore", "mypy_boto3_sqs", "mypy_boto3_scheduler")
+        *_CORE,
+        "faults",
+        "store",
+        packages=("boto3", "botocore", "mypy_boto3_sqs", "mypy_boto3_scheduler"),
     ),
     "runners": _room(
         *_CORE,
@@ -133,6 +137,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
         {
             "chalicelib.wiring",
             "chalicelib.cli",
+            "chalicelib.faults",
             "chalicelib.local",
             "chalicelib.store.dynamodb",
             "chalicelib.delivery.sqs",

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from botocore.stub import Stubber
 
 from chalicelib.delivery import horizon
-from chalicelib.errors import Conflict
+from chalicelib.errors import Busy, Conflict
 from chalicelib.ports import (
     HISTORY,
     LIVE,
@@ -215,10 +215,10 @@ def test_keys_that_a_batch_leaves_out_are_asked_for_again(
     assert {KEY, ItemKey(LIVE, "I#2", "R")} == found.keys()
 
 
-def test_a_batch_that_stays_incomplete_is_a_conflict() -> None:
+def test_a_batch_that_stays_incomplete_says_that_dynamodb_is_busy() -> None:
     rest = {"headrace-test": {"ConsistentRead": True, "Keys": [PLACE]}}
 
-    with pytest.raises(Conflict, match="unread"):
+    with pytest.raises(Busy, match="unread"):
         table({"Responses": {}, "UnprocessedKeys": rest}).get_many([KEY])
 
 
@@ -250,7 +250,7 @@ def test_a_failed_condition_decides_also_where_another_transaction_was_in_the_wa
 def test_waits_double_from_20_milliseconds_to_a_second_until_the_deadline() -> None:
     time = Time()
 
-    with pytest.raises(Conflict):
+    with pytest.raises(Busy):
         table(error("ThrottlingException"), time=time).get(KEY)
 
     assert [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0, 1.0] == time.slept[:8]
@@ -327,6 +327,9 @@ def test_a_deadline_after_an_unknown_outcome_is_a_fault_and_no_conflict() -> Non
 
     with pytest.raises(Conflict):
         table(cancelled("TransactionConflict")).transact([Put(KEY, {})], "turn")
+
+    with pytest.raises(Busy):
+        table(cancelled("TransactionConflict", "ThrottlingError")).transact([Put(KEY, {})], "turn")
 
 
 # --- what is nobody's turn ---------------------------------------------------------------------

@@ -14,7 +14,14 @@ from chalice.app import Response
 from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Field, Object, Text
-from chalicelib.errors import Conflict, Forbidden, HeadraceError, Reason, Rejected, Unauthenticated
+from chalicelib.errors import (
+    Forbidden,
+    HeadraceError,
+    Reason,
+    Rejected,
+    Unauthenticated,
+    Unavailable,
+)
 from chalicelib.operations.start_quota import QuotaUsedUp
 
 ERROR = Object("Error", {"error": Field(Text(), lambda message: message, required=True)})
@@ -49,8 +56,8 @@ def error(problem: Exception) -> Response:
             return _worded(status, str(problem), http.CHALLENGE if status == 401 else {})
         case Rejected(reason=reason, message=message):
             return _worded(_REJECTED[reason], message)
-        case Conflict():
-            return _worded(503, str(problem), {"Retry-After": "1"})
+        case Unavailable():
+            return _worded(503, str(problem), http.RETRY_LATER)
         case _:
             return _worded(500, "the request failed inside; its log says why")
 

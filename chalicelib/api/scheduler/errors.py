@@ -13,7 +13,7 @@ from chalice.app import Response
 from chalicelib.api import http
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Field, Object, Text
-from chalicelib.errors import Conflict, Forbidden, Reason, Rejected, Unauthenticated
+from chalicelib.errors import Forbidden, Reason, Rejected, Unauthenticated, Unavailable
 
 ERROR = Object(
     "Error",
@@ -42,8 +42,8 @@ def error(problem: Exception) -> Response:
             return _worded(401, str(problem), headers=http.CHALLENGE)
         case Forbidden():
             return _worded(403, str(problem))
-        case Conflict():
-            return _worded(503, str(problem), headers={"Retry-After": "1"})
+        case Unavailable():
+            return _worded(503, str(problem), headers=http.RETRY_LATER)
         case _:
             return _worded(500, "the request failed inside; its log says why")
 

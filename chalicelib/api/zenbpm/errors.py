@@ -14,7 +14,7 @@ from chalicelib.api import http
 from chalicelib.api.fields import member
 from chalicelib.api.http import NotServed
 from chalicelib.api.schema import Moment, Object, Text, Type
-from chalicelib.errors import Conflict, Forbidden, Reason, Rejected, Unauthenticated
+from chalicelib.errors import Forbidden, Reason, Rejected, Unauthenticated, Unavailable
 from chalicelib.json_text import JsonObject
 
 ERROR = Object(
@@ -47,9 +47,9 @@ def error(problem: Exception) -> Response:
             return _worded(401, "UNAUTHORIZED", str(problem), headers=http.CHALLENGE)
         case Forbidden():
             return _worded(403, "FORBIDDEN", str(problem))
-        case Conflict():
+        case Unavailable():
             # Not 409: a worker would take its job for ended. Nothing is lost by repeating.
-            return _worded(503, "CLUSTER_ERROR", str(problem), headers={"Retry-After": "1"})
+            return _worded(503, "CLUSTER_ERROR", str(problem), headers=http.RETRY_LATER)
         case _:
             return _worded(500, "TECHNICAL_ERROR", "the request failed inside; its log says why")
 
