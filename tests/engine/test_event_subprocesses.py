@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.engine.commands import ModifyInstance
+from chalicelib.engine.commands import Correlate, ModifyInstance
+from chalicelib.engine.effects import Ring
 from chalicelib.engine.state import InstanceState, Job, JobState
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
@@ -251,6 +252,21 @@ def test_a_message_triggers_one_with_its_variables_and_it_waits_on_if_it_does_no
     assert 1 == len(game.subscriptions)
     game.complete("m").complete("m").complete("a")
     assert (InstanceState.COMPLETED, [], {}) == (game.state, game.subscriptions, game.root.live)
+
+
+@pytest.mark.parametrize(
+    "triggers", [(message("M"),), (signal("S"),), (message("M"), signal("S"))], ids=str
+)
+def test_the_start_event_does_not_throw_again_what_triggered_it(triggers: tuple[str, ...]) -> None:
+    handler = event_sub("h", "".join(triggers), service("m"), flows="h_start > m")
+    parts = (start(), service("a"), handler)
+    xml = process(*parts, flows="start > a", messages={"M": "=k"}, signals={"S": "go"})
+    game = play(xml).create(k="1")
+
+    game.send(Correlate(game.subscriptions[0].key, game.subscriptions[0].name, {"k": False}))
+
+    assert [Ring] == [type(effect) for effect in game.turns[-1].effects]
+    assert (["m"], []) == (game.open_jobs, game.incidents)
 
 
 def test_a_signal_interrupts_the_subprocess_whose_event_subprocess_waits_for_it() -> None:

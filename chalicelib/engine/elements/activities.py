@@ -23,7 +23,13 @@ def enter_task(draft: Draft, node: Node, scope: int, key: int) -> None:
         jobs.create(draft, node, scope, key)
     elif node.event_name is not None or node.parts:
         throwing.throw(draft, node, scope, key)
-    elif node.inputs or node.outputs:
+    else:
+        go_on(draft, node, scope, key)
+
+
+def go_on(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Leave what there is nothing to do for but its mappings. Raises: Stuck."""
+    if node.inputs or node.outputs:
         local = variables.inputs_of(draft, node, scope)
         tokens.complete(draft, node, scope, key, local, {})
     else:

@@ -38,11 +38,12 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 
 def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Hand on what started the instance, if something did, and go on."""
+    """Hand on what started the instance, if something did, and go on; what started an event
+    subprocess is among its variables already. Raises: Stuck."""
     if node.element.event_type in CAUGHT and node.element.scope == draft.plan.process.id:
         enter_caught(draft, node, scope, key)
     else:
-        activities.enter_task(draft, node, scope, key)
+        activities.go_on(draft, node, scope, key)
 
 
 def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
