@@ -26,6 +26,11 @@ from chalicelib.engine.compact import Part as Part  # noqa: PLC0414
 from chalicelib.engine.compact import Progress as Progress  # noqa: PLC0414
 from chalicelib.engine.compact import Purge as Purge  # noqa: PLC0414
 from chalicelib.engine.decided import Called, Decidable
+from chalicelib.engine.job_record import BPMN as BPMN  # noqa: PLC0414
+from chalicelib.engine.job_record import USER_TASK as USER_TASK  # noqa: PLC0414
+from chalicelib.engine.job_record import Job as Job  # noqa: PLC0414
+from chalicelib.engine.job_record import JobState as JobState  # noqa: PLC0414
+from chalicelib.engine.job_record import RetryPolicy as RetryPolicy  # noqa: PLC0414
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.profile import Profile as Profile  # noqa: PLC0414 (the engine's rooms find it here)
 
@@ -37,19 +42,6 @@ class InstanceState(StrEnum):
     COMPLETED = "completed"  # every token reached an end
     TERMINATING = "terminating"  # cancelled, not all is ended yet; shown as terminated
     TERMINATED = "terminated"  # cancelled
-
-
-class JobState(StrEnum):
-    """Where a job is in its life; whether a worker has it is said by `owner`, not by the state."""
-
-    ACTIVE = "active"  # waits for a worker, or is with one
-    COMPLETED = "completed"
-    FAILED = "failed"  # no retries left, or an error nobody catches; its incident waits
-    TERMINATED = "terminated"  # interrupted or cancelled
-
-
-BPMN = "bpmn"  # the kind of jobs that workers do
-USER_TASK = "user-task"  # the kind of those that people claim: no bell, no worker, no failure
 
 
 class Stage(StrEnum):
@@ -137,62 +129,6 @@ class Variables:
 
     scope: int
     values: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """A job's backoff as frozen at its creation: the n-th failure waits the n-th entry (R111)."""
-
-    backoffs: tuple[timedelta, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One piece of work for a worker.
-
-    Shapes: `inputs` is what the worker gets, captured at creation; `outputs` what it sent;
-        `owner` with `lock_until` is a lock, without it a hold; `ring` is the number of the bell
-        that is live, `ring_at` the time it is for (design section 4).
-    """
-
-    key: int
-    instance_key: int
-    element_id: str
-    element_key: int
-    scope: int
-    kind: str  # BPMN or USER_TASK; jobs of other kinds never reach the same workers (X11)
-    type: str
-    created_at: datetime
-    state: JobState = JobState.ACTIVE
-    element_type: str = "SERVICE_TASK"
-    retries: int = 1
-    attempts: int = 0
-    retry_policy: RetryPolicy | None = None
-    retry_at: datetime | None = None
-    retries_set_by_operator: bool = False
-    assignee: str | None = None
-    candidate_groups: str | None = None  # of a user task, joined by commas; users likewise
-    candidate_users: str | None = None
-    due_at: datetime | None = None  # of a user task: when people should have done it
-    follow_up_at: datetime | None = None  # and when they should look at it
-    priority: int | None = None  # of a user task 0 to 100, of others any number; 0 if None
-    form: JsonObject | None = None  # of a user task, by the names of `formDefinition`
-    owner: str | None = None
-    lock_until: datetime | None = None
-    lock_duration: timedelta | None = None
-    delivery_token: int = 0  # 0: never handed out
-    last_recorded_token: int = 0  # of the newest failure recorded with a token
-    last_failure_message: str | None = None  # cut at 200 characters
-    failures: int = 0  # failure records written so far
-    ring: int = 0
-    ring_at: datetime | None = None
-    listener: str | None = None  # "start 0": the job of a listener, in place of the element's own
-    carried: JsonObject | None = None  # what a listener's next step needs
-    claim_id: str | None = None  # the request that claimed it, for safe repeats
-    profile: Profile = Profile.ZENBPM
-    inputs: JsonObject = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    outputs: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
