@@ -9,7 +9,7 @@ MINUTES ?= 9
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench lock clean docs
+.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench costs lock clean docs
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,6 +62,9 @@ fuzz: setup ## send a running server what its OpenAPI document allows, and what 
 
 bench: setup ## run the benchmarks (see bench/README.md)
 	$(BIN)/python bench/run.py
+
+costs: setup ## print a simulated year of costs, from counted requests, beside what others cost
+	$(BIN)/python -m bench.costs
 
 docs: setup ## draw the pages that are made of tables
 	$(BIN)/python -m tests.house.state_machines

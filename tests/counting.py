@@ -1,4 +1,4 @@
-"""A table that counts what DynamoDB would charge: requests, and read and write units.
+"""Ports that count what AWS would charge: requests, and read and write units of a table.
 
 Source: DynamoDB Developer Guide, "Read and write operations": a write unit is 1 kB of the larger
 of the item before and after; twice in a transaction, and one more for each index entry that is
@@ -7,20 +7,26 @@ made or removed. A read unit is 4 kB read consistently, half of it from an index
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 
+from chalicelib.delivery import sqs
 from chalicelib.ports import (
     Attribute,
     Check,
     Delete,
     Item,
     ItemKey,
+    Message,
     Page,
     Put,
     Query,
+    Queues,
+    Received,
     Refused,
+    Schedules,
     Table,
     Update,
     Write,
@@ -110,7 +116,8 @@ class CountingTable:
         self, segment: int, segments: int, cursor: Mapping[str, Attribute] | None = None
     ) -> Page:
         page = self._inner.scan(segment, segments, cursor)
-        self._read(page.items)
+        self._costs.requests += 1
+        self._costs.read_units += read_units(sum(map(quotas.size_of, page.items)))
         return page
 
     def _read(self, items: Sequence[Item | None], requests: int = 1) -> None:
@@ -131,3 +138,67 @@ class CountingTable:
 
 def _entry(item: Item | None, pk: str, sk: str) -> tuple[Attribute, Attribute] | None:
     return (item[pk], item[sk]) if item and pk in item and sk in item else None
+
+
+SQS_CHUNK_BYTES = 64 * 1024  # of a request's messages; each chunk is billed as a request
+
+
+@dataclass(slots=True)
+class CountingQueues:
+    """Passes every call on, and adds up the requests that SQS would bill.
+
+    Source: Amazon SQS pricing: each call is a request, a batch of up to ten is one too, and each
+    64 kB of what it carries is billed as one.
+    """
+
+    _inner: Queues
+    requests: int = 0
+    sent: int = 0
+
+    def send(self, queue: str, messages: Sequence[Message]) -> None:
+        self._inner.send(queue, messages)
+        self.sent += len(messages)
+        for first in range(0, len(messages), sqs.BATCH_MAX):
+            batch = messages[first : first + sqs.BATCH_MAX]
+            self.requests += _chunks(message.body for message in batch)
+
+    def receive(self, queue: str, limit: int, visibility_s: int, wait_s: int) -> list[Received]:
+        received = self._inner.receive(queue, limit, visibility_s, wait_s)
+        self.requests += _chunks(message.body for message in received)
+        return received
+
+    def delete(self, queue: str, receipts: Sequence[str]) -> None:
+        self._inner.delete(queue, receipts)
+        self.requests += -(-len(receipts) // sqs.BATCH_MAX)
+
+    def show_again(self, queue: str, receipt: str, after_s: int) -> None:
+        self._inner.show_again(queue, receipt, after_s)
+        self.requests += 1
+
+    def ensure(self, queue: str) -> str:
+        self.requests += 2  # CreateQueue, and GetQueueAttributes for its ARN
+        return self._inner.ensure(queue)
+
+    def names(self) -> list[str]:
+        self.requests += 1
+        return self._inner.names()
+
+    def count(self, queue: str) -> int:
+        self.requests += 1
+        return self._inner.count(queue)
+
+
+def _chunks(bodies: Iterable[str]) -> int:
+    return max(1, -(-sum(len(body.encode()) for body in bodies) // SQS_CHUNK_BYTES))
+
+
+@dataclass(slots=True)
+class CountingSchedules:
+    """Passes every schedule on, and counts those that will be invoked."""
+
+    _inner: Schedules
+    made: int = 0
+
+    def create(self, name: str, at: datetime, queue: str, body: str) -> None:
+        self._inner.create(name, at, queue, body)
+        self.made += 1

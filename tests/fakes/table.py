@@ -97,6 +97,13 @@ class MemoryTable:
                 lambda place: self._partitions[LIVE, place[0]].items[place[1]],
             )
 
+    def all_items(self) -> Iterator[tuple[str, Item]]:
+        """Yield every item and the table it is in, which only a test may do."""
+        with self._lock:
+            for (name, _), partition in self._partitions.items():
+                for item, _ in partition.items.values():
+                    yield name, copy_of(item)
+
     def _find(self, key: ItemKey) -> Item | None:
         partition = self._partitions.get((key.table, key.pk))
         found = partition.items.get(key.sk) if partition else None

@@ -1,0 +1,1 @@
+"""A simulated year of costs, from counted requests; `make costs` prints it."""
