@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 
-HIDDEN = b"********"  # in place of a secret
+from chalicelib.scheduler import masking
 
 
 class RowState(StrEnum):
@@ -84,10 +84,7 @@ class Attempt:
     @property
     def shown(self) -> bytes:
         """The output as it may be shown: whoever was sent a secret may have echoed it."""
-        shown = self.output
-        for secret in sorted(filter(None, self.secrets), key=len, reverse=True):
-            shown = shown.replace(secret.encode(), HIDDEN)
-        return shown
+        return masking.hide(self.output, self.secrets)
 
 
 def run_id_of(due: datetime) -> str:
