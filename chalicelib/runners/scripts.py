@@ -2,8 +2,9 @@
 
 It has a session and a folder of its own, of our environment only what LANGUAGE_AND_PATHS names, no
 input, and no file descriptor of ours. When it ends, or its time does, its whole process group is
-killed, so nothing it left behind outlives the attempt. It is the same user on the same machine,
-though: docs/runs.md says what that leaves open.
+killed, so nothing it left behind outlives the attempt; should this process be killed meanwhile, a
+watcher does it (`watcher.py`). It is the same user on the same machine, though: docs/runs.md says
+what that leaves open.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from chalicelib.runners import ending
 from chalicelib.runners.deadline import Deadline
 from chalicelib.runners.ending import Ending
 from chalicelib.runners.pipes import Pipes
+from chalicelib.runners.watcher import watching
 from chalicelib.scheduler.definition import ScheduledJob
 
 SETTING = "scheduler.scripts (SCHEDULER_SCRIPTS)"
@@ -77,8 +79,10 @@ class ScriptRunner:
             with _folders(self.place) as (script, working):
                 script.write_text(call.script, encoding="utf-8", newline="")
                 command = [interpreter, str(script), *call.args]
-                process = self._started(command, working, variables)
-                return self._finished(process, deadline, timeout)
+                with watching(script.parent) as watch:
+                    process = self._started(command, working, variables)
+                    watch(process.pid)
+                    return self._finished(process, deadline, timeout)
         except Unstartable as error:
             return ending.cancelled(f"script.interpreter: {error}")
         except ValueError:  # a zero byte, half of a surrogate pair, = in a variable's name

@@ -99,6 +99,41 @@ def test_no_script_outlives_the_server(tmp_path: Path) -> None:
     assert "expected the script to end before the server did" == ended.error
 
 
+SERVER = """
+import sys
+from datetime import timedelta
+from pathlib import Path
+from chalicelib.runners.scripts import ScriptRunner
+from chalicelib.scheduler.definition import ScriptCall
+from tests.runners.definitions import running
+
+runner = ScriptRunner(is_on=True, environment={}, place=Path(sys.argv[1]))
+runner.run(running(ScriptCall("sh", sys.argv[2])), 0, timedelta(seconds=600))
+"""
+
+
+def test_no_script_outlives_a_server_that_is_killed(tmp_path: Path) -> None:
+    told, place = tmp_path / "told", tmp_path / "place"
+    os.mkfifo(told)
+    place.mkdir()
+    script = f"exec 9>{told}; echo runs >&9; sleep 600 & sleep 600"
+    # It reads on until nobody who could write is left.
+    reader = subprocess.Popen(["cat", told], stdout=subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", SERVER, place, script], cwd=ROOT) as server:
+        assert reader.stdout is not None
+        assert b"runs\n" == reader.stdout.readline()
+        server.kill()
+    try:
+        assert b"" == reader.communicate(timeout=PATIENCE.total_seconds())[0]
+    finally:
+        reader.kill()
+
+    until = time.monotonic() + PATIENCE.total_seconds()
+    while list(place.iterdir()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert [] == list(place.iterdir())
+
+
 @pytest.mark.rule("Z61")
 def test_text_on_stderr_is_not_evaluated(runner: ScriptRunner) -> None:
     ended = ran(runner, 'echo \'{"result":{"remaining":3}}\' >&2')
