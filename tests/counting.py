@@ -7,10 +7,12 @@ made or removed. A read unit is 4 kB read consistently, half of it from an index
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from chalicelib.delivery import sqs
 from chalicelib.ports import (
@@ -66,12 +68,22 @@ class Costs:
         )
 
 
+class Partition(NamedTuple):
+    """The items of one key, of a table or of an index of it (else "")."""
+
+    table: str
+    index_name: str
+    pk: str
+
+
 class CountingTable:
-    """Passes every call on, and adds up what it costs."""
+    """Passes every call on, and adds up what it costs; by partitions, too, for ever."""
 
     def __init__(self, inner: Table) -> None:
         self._inner = inner
         self._costs = Costs()
+        self.written: Counter[Partition] = Counter()
+        self.read: dict[Partition, Decimal] = {}
 
     def costs(self) -> Costs:
         """Return what was used since the last time this was asked."""
@@ -80,13 +92,16 @@ class CountingTable:
 
     def get(self, key: ItemKey) -> Item | None:
         item = self._inner.get(key)
-        self._read([item])
+        self._costs.requests += 1
+        self._read(key, item)
         return item
 
     def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
         found = self._inner.get_many(keys)
         batches = -(-len(set(keys)) // quotas.BATCH_KEYS)
-        self._read([found.get(key) for key in dict.fromkeys(keys)], requests=batches)
+        self._costs.requests += batches
+        for key in dict.fromkeys(keys):
+            self._read(key, found.get(key))
         return found
 
     def write(self, write: Put | Update | Delete) -> Written | Refused:
@@ -108,7 +123,8 @@ class CountingTable:
         page = self._inner.query(query)
         self._costs.requests += 1
         units = Decimal(read_units(sum(map(quotas.size_of, page.items))))
-        self._costs.read_units += units * HALF if query.index else units
+        partition = Partition(query.table, query.index or "", query.pk)
+        self._charge_read(partition, units * HALF if query.index else units)
         self._costs.index_queries += query.index is not None
         return page
 
@@ -120,20 +136,30 @@ class CountingTable:
         self._costs.read_units += read_units(sum(map(quotas.size_of, page.items)))
         return page
 
-    def _read(self, items: Sequence[Item | None], requests: int = 1) -> None:
-        self._costs.requests += requests
-        for item in items:
-            self._costs.read_units += read_units(quotas.size_of(item or {}))
+    def _read(self, key: ItemKey, item: Item | None) -> None:
+        units = Decimal(read_units(quotas.size_of(item or {})))
+        self._charge_read(Partition(key.table, "", key.pk), units)
+
+    def _charge_read(self, partition: Partition, units: Decimal) -> None:
+        self._costs.read_units += units
+        self.read[partition] = self.read.get(partition, Decimal(0)) + units
 
     def _charge(self, write: Write, before: Item | None, times: int) -> None:
         """Charge a write by the item it found and the one it left."""
+        name, pk, _ = write.key
         after = before if isinstance(write, Check) else self._inner.get(write.key)
         size = max(quotas.size_of(before or {}), quotas.size_of(after or {}))
-        self._costs.write_units += times * write_units(size)
-        for index in TABLES[write.key.table].indexes:
+        self._charge_write(Partition(name, "", pk), times * write_units(size))
+        for index in TABLES[name].indexes:
             old, new = _entry(before, index.pk, index.sk), _entry(after, index.pk, index.sk)
             if old != new:
-                self._costs.write_units += (old is not None) + (new is not None)
+                for entry in (old, new):
+                    if entry is not None:
+                        self._charge_write(Partition(name, index.name, str(entry[0])), 1)
+
+    def _charge_write(self, partition: Partition, units: int) -> None:
+        self._costs.write_units += units
+        self.written[partition] += units
 
 
 def _entry(item: Item | None, pk: str, sk: str) -> tuple[Attribute, Attribute] | None:

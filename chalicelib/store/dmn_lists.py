@@ -34,7 +34,7 @@ def find(store: Table, wanted: WantedDecisions, cut: Cut) -> Listed[DecisionMade
     if wanted.scope is not None:
         found, is_floor = list(_of_instance(store, wanted)), False
     else:
-        looked = list(islice(_entries(store, wanted), cut.looks_max + 1))
+        looked = list(islice(_entries(store, wanted, cut.looks_max), cut.looks_max + 1))
         found, is_floor = looked[: cut.looks_max], len(looked) > cut.looks_max
     chosen = [each for each in found if _is_asked(each, wanted)]
     keyed = cut.sort_by == "key"
@@ -57,7 +57,7 @@ def _is_asked(entry: _Entry, wanted: WantedDecisions) -> bool:
     return is_of and low <= at <= high
 
 
-def _entries(store: Table, wanted: WantedDecisions) -> Iterator[_Entry]:
+def _entries(store: Table, wanted: WantedDecisions, bound: int) -> Iterator[_Entry]:
     """Yield the entries of the index within the times asked for, the newest first."""
     low = to_ms(wanted.decided_from) if wanted.decided_from else 0
     high = to_ms(wanted.decided_to) if wanted.decided_to else MS_MAX
@@ -69,6 +69,7 @@ def _entries(store: Table, wanted: WantedDecisions) -> Iterator[_Entry]:
             first=f"{max(low, 0):013}",
             last=table.after(f"{max(min(high, MS_MAX), 0):013}"),
             ascending=False,
+            limit=table.page_of(bound),
         )
         for shard in range(table.SHARDS)
     )

@@ -34,7 +34,7 @@ from chalicelib.store.marks import Once
 from chalicelib.store.moments import to_ms
 from chalicelib.store.route_conditions import Asked, RouteGuard, condition
 from chalicelib.store.routing_keys import entry_key, group_key, listed_at, listed_in, shard_of
-from chalicelib.store.table import LISTED, SHARDS
+from chalicelib.store.table import LISTED, SHARDS, page_of
 
 CLOSED_KEPT = timedelta(days=31)  # of a group: as long as any message that it held
 REPEAT = "routing repeat"
@@ -111,7 +111,7 @@ def read_many(store: Table, places: Iterable[Place], now: datetime) -> dict[Plac
 def newest(store: Table, channel: str, now: datetime) -> Iterator[Entry]:
     """Yield the messages of a channel, the newest first, at most LIST_MAX of them."""
     queries = [
-        Query(LIVE, listed_in(channel, shard), index=LISTED, ascending=False)
+        Query(*(LIVE, listed_in(channel, shard), LISTED), ascending=False, limit=page_of(LIST_MAX))
         for shard in range(SHARDS)
     ]
     listed = heapq.merge(

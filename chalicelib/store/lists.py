@@ -182,11 +182,14 @@ def newest(
     kind: str = table.INSTANCES,
 ) -> tuple[list[Entry], bool]:
     """Return the newest entries of an index, at most so many, and whether there are more."""
-    looked = list(islice(_entries(store, index, kind, wanted or WantedInstances()), bound + 1))
+    entries = _entries(store, index, kind, wanted or WantedInstances(), bound)
+    looked = list(islice(entries, bound + 1))
     return looked[:bound], len(looked) > bound
 
 
-def _entries(store: Table, index: str, kind: str, wanted: WantedInstances) -> Iterator[Entry]:
+def _entries(
+    store: Table, index: str, kind: str, wanted: WantedInstances, bound: int
+) -> Iterator[Entry]:
     """Yield the entries of all shards within the times asked for, the newest first."""
     low = to_ms(wanted.created_from) if wanted.created_from else 0
     high = to_ms(wanted.created_to) if wanted.created_to else MS_MAX
@@ -198,6 +201,7 @@ def _entries(store: Table, index: str, kind: str, wanted: WantedInstances) -> It
             first=f"{low:013}",
             last=table.after(f"{min(high, MS_MAX):013}"),
             ascending=False,
+            limit=table.page_of(bound),
         )
         for shard in range(table.SHARDS)
     )

@@ -55,9 +55,10 @@ key as the instance's; and
 one attempt at a row.
 
 Indexes are KEYS_ONLY, over attributes that never change; `open` is sparse, an item leaves it when
-it ends. Their partitions are sharded, because a partition takes 1,000 writes a second and a start
-is one: four carry 4,000 starts a second, more than a new account's table quota (40,000 units).
-`infra` makes the tables of TABLES, and a test compares the two.
+it ends. Their partitions are sharded, because a partition takes 1,000 writes a second, and the
+start and the end of an instance are two in `open`: SHARDS of them carry 10,000 instances a second
+(docs/adr/0031, and `tests/store/test_heat.py` shows it). `infra` makes the tables of TABLES, and a
+test compares the two.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ from chalicelib import json_text
 from chalicelib.engine.keys import block_of, first_key
 from chalicelib.ports import HISTORY, LIVE, ItemKey
 
-SHARDS = 4
+SHARDS = 24  # there were 4 of them once: lists look into all, so what stands there is found
+PAGE_MIN = 100  # entries of a shard that are read at a time, however few are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,14 @@ def shard_pk(kind: str, shard: int) -> str:
 def shard_of(instance: int) -> int:
     """Return the shard of a process instance: blocks are given out in turn, so they spread."""
     return block_of(instance) % SHARDS
+
+
+def page_of(looks_max: int) -> int:
+    """Return how many entries of one shard to read at a time, of so many in all shards.
+
+    Twice its share, so that shards need not be of the same length.
+    """
+    return max(PAGE_MIN, 2 * looks_max // SHARDS)
 
 
 INSTANCES = "instances"

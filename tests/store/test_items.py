@@ -40,7 +40,7 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.ports import Item, ItemKey
-from chalicelib.store import items, quotas
+from chalicelib.store import items, quotas, table
 from tests.store import samples
 from tests.store.samples import KEY, NOW
 
@@ -222,9 +222,10 @@ def test_only_open_incidents_are_in_the_index_of_open_ones() -> None:
 
 
 def test_every_root_of_a_shard_of_instances_is_in_its_own_partition() -> None:
-    homes = {items.of_root(samples.root(key=KEY + 4096 * n), None)["listed_in"] for n in range(8)}
+    keys = [KEY + 4096 * number for number in range(2 * table.SHARDS)]
+    homes = {items.of_root(samples.root(key=key), None)["listed_in"] for key in keys}
 
-    assert {f"instances#{shard}" for shard in range(4)} == homes
+    assert {f"instances#{shard}" for shard in range(table.SHARDS)} == homes
 
 
 def test_a_failure_is_not_found_by_its_key() -> None:
