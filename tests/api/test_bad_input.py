@@ -136,7 +136,11 @@ def test_no_question_is_answered_with_a_fault(
 
 
 @FEW
-@given(key=st.text(alphabet=st.characters(exclude_characters="/?#"), min_size=1, max_size=25))
+@given(
+    key=st.text(
+        alphabet=st.characters(codec="utf-8", exclude_characters="/?#"), min_size=1, max_size=25
+    )
+)
 def test_no_key_is_answered_with_a_fault(ports: Ports, key: str) -> None:
     from urllib.parse import quote  # noqa: PLC0415
 
