@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.message import Message
 from typing import NamedTuple
+
+from chalicelib.api import http
 
 MEDIA_TYPE = "multipart/form-data"
 PARTS_MAX = 100  # of a form, which has one or a few
@@ -29,6 +31,12 @@ def parts_of(body: bytes, content_type: str) -> Iterator[Part]:
         if content and dispositions:
             named, file_name = (_parameter(dispositions[0], of) for of in ("name", "filename"))
             yield Part(named, file_name, content)
+
+
+def check_one(files: Sequence[str]) -> None:
+    """Let a form pass that brings no second file. Raises: Rejected, naming them."""
+    if len(files) > 1:
+        raise http.body_error(f"expected one file in the form, found {', '.join(files)}")
 
 
 def _parameter(header: str, name: str) -> str:

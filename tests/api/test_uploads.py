@@ -65,6 +65,7 @@ def test_the_part_named_resource_is_the_file(ports: Ports) -> None:
         (form((b'Content-Disposition: form-data; name="file"', XML)), FORM),
         (form((b'Content-Disposition: form-data; name="resource"', b"")), FORM),
         (form((b"", XML)), FORM),
+        (form(*[(b'Content-Disposition: form-data; name="resource"', XML)] * 2), FORM),
         (form((b'Content-Disposition: form-data; name="resource"', XML)), "multipart/form-data"),
         (b"\r\n--" * 10_000, "multipart/form-data; boundary="),
     ],

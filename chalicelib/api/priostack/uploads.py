@@ -40,8 +40,10 @@ def is_of_decisions(xml: bytes) -> bool:
 
 
 def _file_of(body: bytes, content_type: str) -> bytes:
-    """Return the first part that was sent as a file, else the first of all."""
+    """Return the one part that was sent as a file, else the first of all."""
     parts = list(forms.parts_of(body, content_type))
     if not parts:
         raise http.body_error("expected a form with a part that holds the file, found none")
-    return next((part for part in parts if part.file_name), parts[0]).content
+    files = [part for part in parts if part.file_name]
+    forms.check_one([part.file_name for part in files])
+    return (files or parts)[0].content

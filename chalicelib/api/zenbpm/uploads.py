@@ -29,7 +29,8 @@ def uploaded(request: Request) -> bytes:
 
 def _part(body: bytes, content_type: str) -> bytes:
     """Return the part of a form that holds the file."""
-    for part in forms.parts_of(body, content_type):
-        if part.name == PART:
-            return part.content
-    raise http.body_error(f'expected a form with a part named "{PART}" that holds the file')
+    parts = [part for part in forms.parts_of(body, content_type) if part.name == PART]
+    if not parts:
+        raise http.body_error(f'expected a form with a part named "{PART}" that holds the file')
+    forms.check_one([part.file_name or part.name for part in parts])
+    return parts[0].content

@@ -197,6 +197,16 @@ def test_what_brings_no_file_is_refused(
     assert answer.json["error"]
 
 
+def test_a_form_of_two_files_is_refused_and_deploys_neither(client: Client) -> None:
+    two = form(('name="a"; filename="a.bpmn"', SAMPLE), ('name="b"; filename="b.bpmn"', SAMPLE))
+    headers = {"content-type": "multipart/form-data; boundary=cut"}
+    answer = client.request("POST", f"{API}/process-definitions", two, headers)
+
+    assert 400 == answer.status
+    assert answer.json["error"].endswith("expected one file in the form, found a.bpmn, b.bpmn")
+    assert 0 == client.get(f"{API}/process-definitions").json["total"]
+
+
 def test_a_file_of_several_processes_names_them_all(client: Client) -> None:
     deployed = deploy(client, TWO)
 
