@@ -119,7 +119,7 @@ def compile_element(
         error_code=event.error_code,
         attached_to=around.attached_to.get(id_),
         escalation_code=event.escalation_code,
-        cancel_activity=tried(True, _cancels, node, kind, event.type),
+        cancel_activity=tried(True, _cancels, node, kind, event),
         triggered_by_event=kind in SCOPES and tried(False, _says, node, "triggeredByEvent"),
         boundary_events=around.boundary_events.get(id_, ()),
         start=around.starts.get(id_),
@@ -150,7 +150,9 @@ def _with_parts(element: Element, node: Node, event: Event) -> Element:
             event_type=part.type,
             timer=part.timer,
             event_name=part.name,
+            error_code=part.error_code,
             escalation_code=part.escalation_code,
+            condition=part.condition,
             cancel_activity=element.cancel_activity,
         )
         for part in event.parts
@@ -269,7 +271,7 @@ def _default(
     return flow
 
 
-def _cancels(node: Node, kind: Kind, event_type: EventType) -> bool:
+def _cancels(node: Node, kind: Kind, event: Event) -> bool:
     """Say whether a boundary event ends its activity, or a start event what is around it."""
     if kind is Kind.BOUNDARY_EVENT:
         attribute = "cancelActivity"
@@ -278,6 +280,7 @@ def _cancels(node: Node, kind: Kind, event_type: EventType) -> bool:
     else:
         return True
     cancels = boolean(node, attribute) is not False
-    if not cancels and event_type is EventType.ERROR:
+    types = {part.type for part in event.parts or (event,)}
+    if not cancels and EventType.ERROR in types:
         raise refusal(node, f'expected an error to interrupt, found {attribute}="false"')
     return cancels

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from chalicelib.bpmn.flows import Flows
 from chalicelib.bpmn.found import Found
-from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
-from chalicelib.bpmn.refusals import described, each, refusal, unsupported
+from chalicelib.bpmn.model import Element, Kind, SequenceFlow
+from chalicelib.bpmn.refusals import described, each, refusal
 from chalicelib.xml_tree import Node, shown
 
 TARGETS = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
@@ -61,10 +61,6 @@ def _check_target(
             "expected a catch event or a receive task behind an event-based gateway, "
             f"found {described(node)}",
         )
-    if target.event_type is EventType.CONDITIONAL or target.is_parallel:
-        what = "parallelMultiple event" if target.is_parallel else "conditionalEventDefinition"
-        node = found.elements[target.id].node
-        raise unsupported(node, f"{what} behind an eventBasedGateway")
     if len(target.incoming) > 1:
         raise refusal(
             gateway, f"expected no other flow into {shown(target.id)}, found {len(target.incoming)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from chalicelib.bpmn.attributes import boolean
@@ -19,7 +19,10 @@ from chalicelib.xml_tree import Node, shown
 # What an event of each kind may be about. What is missing here is refused at deployment.
 EVENT_TYPES: Mapping[Kind, frozenset[EventType]] = {
     Kind.START_EVENT: frozenset(
-        {EventType.NONE, EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL}
+        {
+            *(EventType.NONE, EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL),
+            EventType.CONDITIONAL,
+        }
     ),
     Kind.END_EVENT: frozenset(
         {
@@ -73,12 +76,13 @@ REFERENCES: Mapping[EventType, str] = {
     EventType.SIGNAL: "signalRef",
 }
 # What may stand together in one event.
-_WAITED = frozenset({EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL})
+_WAITED = frozenset({EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL, EventType.CONDITIONAL})
+_CAUGHT = frozenset({*_WAITED, EventType.ERROR, EventType.ESCALATION})
 _THROWN = frozenset({EventType.MESSAGE, EventType.SIGNAL, EventType.ESCALATION})
 MULTIPLE: Mapping[Kind, frozenset[EventType]] = {
     Kind.INTERMEDIATE_CATCH_EVENT: _WAITED,
-    Kind.BOUNDARY_EVENT: _WAITED,
-    Kind.START_EVENT: _WAITED,  # of an event subprocess
+    Kind.BOUNDARY_EVENT: _CAUGHT,
+    Kind.START_EVENT: _CAUGHT,  # of an event subprocess; of a process what waits
     Kind.INTERMEDIATE_THROW_EVENT: _THROWN,
     Kind.END_EVENT: _THROWN,
 }
@@ -135,10 +139,9 @@ def is_multiple(node: Node, kind: Kind) -> bool:
     """Say whether an event has several definitions that can be waited for, or thrown, together."""
     definitions = _definitions(node)
     may_be = MULTIPLE.get(kind, frozenset())
-    if kind is Kind.START_EVENT and not is_trigger(node):
-        may_be = frozenset()
-    if boolean(node, "parallelMultiple") and _goes_beside(node):
-        may_be = frozenset()
+    starts_process = kind is Kind.START_EVENT and not is_trigger(node)
+    if starts_process or (may_be == _CAUGHT and boolean(node, "parallelMultiple")):
+        may_be = _WAITED
     types = [DEFINITIONS.get(definition.name) for definition in definitions]
     named = all(
         definition.get(reference) is not None
@@ -146,10 +149,6 @@ def is_multiple(node: Node, kind: Kind) -> bool:
         if type_ is not None and (reference := REFERENCES.get(type_)) is not None
     )
     return len(definitions) > 1 and named and all(type_ in may_be for type_ in types)
-
-
-def _goes_beside(node: Node) -> bool:
-    return boolean(node, "cancelActivity") is False or boolean(node, "isInterrupting") is False
 
 
 def _together(node: Node) -> str:
@@ -188,9 +187,28 @@ def event_of(node: Node, kind: Kind, known: Definitions) -> Event:
             raise refusal(node, f"expected an event definition ({', '.join(expected)}), found none")
         return Event()
     if len(definitions) > 1:
+        _check_together(node, kind, definitions)
         parts = tuple(_about(node, kind, definition, known) for definition in definitions)
         return Event(EventType.MULTIPLE, parts=parts)
     return _about(node, kind, definitions[0], known)
+
+
+def _check_together(node: Node, kind: Kind, definitions: Sequence[Node]) -> None:
+    """Refuse what could never be matched, or never happen. Raises: Rejected.
+
+    Of a start event that needs all of its definitions the first one to come starts the instance,
+    which then waits for the others: only a message has a key that says which instance it is for.
+    """
+    if kind is not Kind.START_EVENT or is_trigger(node) or not boolean(node, "parallelMultiple"):
+        return
+    for definition in definitions:
+        if DEFINITIONS[definition.name] is not EventType.MESSAGE:
+            raise refusal(
+                node,
+                "expected nothing but messages where all of several definitions start an "
+                f"instance, found {definition.name}: it has no key that says to which of the "
+                "instances begun it belongs",
+            )
 
 
 def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Event:

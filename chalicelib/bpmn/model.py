@@ -16,6 +16,7 @@ NAME_MAX = 250
 FILE_BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
 PRIORITY_MAX = 100  # of a user task, the most urgent
 START, END, COMPLETING = "start", "end", "completing"  # when listeners are called
+_FURTHER = "#"  # between an element's id and the number of a further timer
 
 
 class Kind(StrEnum):
@@ -322,22 +323,36 @@ class Process:
     version_tag: str | None = None
     data: tuple[str, ...] = ()
 
-    def timer_starts(self) -> list[Element]:
-        """Return the timer start events of the process itself."""
+    def starters(self, event_type: EventType) -> list[Element]:
+        """Return what starts an instance by a type of event, of an event of several definitions
+        itself about each one that is of it."""
         return [
-            element
+            part
             for element in self.elements.values()
-            if element.kind is Kind.START_EVENT
-            if element.event_type is EventType.TIMER and element.scope == self.id
+            if element.scope == self.id
+            if element.kind is Kind.START_EVENT or element.instantiates
+            for part in element.parts or (element,)
+            if part.event_type is event_type
         ]
+
+    def timer_starts(self) -> Mapping[str, Element]:
+        """Return the timers that start an instance, by names of their own: the element's id, with
+        a number behind it for a further timer of the same event."""
+        found: dict[str, Element] = {}
+        for element in self.starters(EventType.TIMER):
+            others = sum(each.id == element.id for each in found.values())
+            found[f"{element.id}{_FURTHER}{others}" if others else element.id] = element
+        return found
+
+    def started_at(self, timer: str) -> str:
+        """Return the id of the element that a timer starts an instance at."""
+        return timer if timer in self.elements else timer.rpartition(_FURTHER)[0]
 
     def started_by(self, event_type: EventType) -> Mapping[str, str]:
         """Return the messages or signals that start an instance, by name, and each element that
         they start it at."""
         return {
             element.event_name.name.text: element.id
-            for element in self.elements.values()
-            if element.event_type is event_type and element.event_name is not None
-            if element.scope == self.id
-            if element.kind is Kind.START_EVENT or element.instantiates
+            for element in self.starters(event_type)
+            if element.event_name is not None
         }

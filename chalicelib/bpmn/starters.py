@@ -52,7 +52,8 @@ def _waits(found: Found, element: Element, gateway: Element | None) -> bool:
     if element.instantiates:
         return gateway is not None and gateway.waits_for_all
     is_in_process = found.scopes[element.scope] is found.process
-    return element.kind in WAITING or (element.kind is Kind.START_EVENT and not is_in_process)
+    is_start = element.kind is Kind.START_EVENT
+    return element.kind in WAITING or (is_start and (element.is_parallel or not is_in_process))
 
 
 def _check_key(found: Found, element: Element) -> None:

@@ -6,7 +6,7 @@ them, activities and what undoes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import EventType, Kind, Process
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.engine.plans import Behaviour, Node
 
 WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
+THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 UNDOING = frozenset((EventType.COMPENSATION, EventType.CANCEL))
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 
@@ -43,8 +44,22 @@ def bind_compensation(nodes: Mapping[str, Node]) -> None:
 
 def waits_of(events: Iterable[Node]) -> tuple[Node, ...]:
     """Return what is waited for by a record, each definition of an event alone."""
-    alone = (part for event in events for part in event.parts or (event,))
-    return tuple(part for part in alone if part.element.event_type in WAITED)
+    return tuple(part for part in _alone(events) if part.element.event_type in WAITED)
+
+
+def conditions_of(events: Iterable[Node]) -> tuple[Node, ...]:
+    """Return what is waited for by a condition, each definition of an event alone."""
+    return tuple(part for part in _alone(events) if part.condition is not None)
+
+
+def throws_of_events(events: Iterable[Node]) -> tuple[Node, ...]:
+    """Return what is not waited for but thrown at an event, each definition of it alone."""
+    return tuple(part for part in _alone(events) if part.element.event_type in THROWN)
+
+
+def _alone(events: Iterable[Node]) -> Iterator[Node]:
+    for event in events:
+        yield from event.parts or (event,)
 
 
 def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
@@ -54,7 +69,7 @@ def bind_triggers(nodes: Mapping[str, Node]) -> Mapping[str, tuple[Node, ...]]:
         element = node.element
         if element.triggered_by_event and element.start is not None:
             start = nodes[element.start]
-            start.is_waited = bool(waits_of((start,)))
+            start.is_waited = bool(start.waits or (start.parts and start.conditions))
             triggers[element.scope] = (*triggers.get(element.scope, ()), start)
     return triggers
 
@@ -76,21 +91,20 @@ def bind_jumps(process: Process, nodes: Mapping[str, Node]) -> frozenset[str]:
 def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node, ...]]) -> bool:
     """Tell elements the conditional events on and in them; say whether there are any."""
     for node in nodes.values():
-        if node.condition is None:
-            continue
-        node.is_watched = True
-        if node.element.attached_to is not None:
+        if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.EVENT_BASED_GATEWAY):
+            node.is_watched = bool(node.conditions)
+        elif node.element.attached_to is not None and (waited := conditions_of((node,))):
             owner = nodes[node.element.attached_to]
-            owner.boundary_conditions = (*owner.boundary_conditions, node)
+            owner.boundary_conditions = (*owner.boundary_conditions, *waited)
             owner.is_watched = True
-    for id_, starts in triggers.items():
-        if id_ in nodes and any(start.condition is not None for start in starts):
-            nodes[id_].is_watched = True
+    watched = {id_ for id_, starts in triggers.items() if any(start.conditions for start in starts)}
+    for id_ in watched & nodes.keys():
+        nodes[id_].is_watched = True
     for node in [node for node in nodes.values() if node.is_watched]:
         for each in (node, node.inner):
             if each is not None:
                 each.enter = _watched(each.enter)
-    return any(node.condition is not None for node in nodes.values())
+    return bool(watched) or any(node.is_watched for node in nodes.values())
 
 
 def _watched(enter: Behaviour) -> Behaviour:

@@ -160,14 +160,14 @@ def _levels(draft: Draft, key: int) -> Iterator[tuple[int, Sequence[Node]]]:
         element = draft.live[key]
         node = draft.node_of(element)
         if not is_from_beside and not node.is_body:
-            yield key, plan.triggers.get(element.element_id, ())
+            yield key, plan.thrown.get(element.element_id, ())
         if not (node.is_body and element.key in draft.bodies and draft.is_part(key)):
             yield key, node.boundary_throws
         is_from_beside = node.element.triggered_by_event
         key = element.scope
     is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
     if not (is_from_beside or is_part):
-        yield key, plan.triggers.get(plan.process.id, ())
+        yield key, plan.thrown.get(plan.process.id, ())
 
 
 def _code_of(event: Node) -> str | None:

@@ -10,6 +10,7 @@ Source: BPMN 2.0.2 sections 13.4.4, 13.5.2 and 13.5.3; contracts/zenbpm.md 4.3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
@@ -32,12 +33,19 @@ if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
 
-def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
+def happen(
+    draft: Draft, node: Node, element: ElementInstance, payload: JsonObject, part: int | None = None
+) -> None:
     """Let the event come that a live element waits for; whoever calls ended its record, or will
-    have it ended with the element."""
-    if node.element.is_parallel and waits_on(draft, node, element):
-        variables.merge(draft, element.scope, payload)
-        return
+    have it ended with the element.
+
+    Shapes: of an event of several definitions it is the `part`-th that came.
+    """
+    if node.element.is_parallel:
+        if waits_on(draft, node, element, part or 0):
+            variables.merge(draft, element.scope, payload)
+            return
+        element = draft.live[element.key]
     if element.is_listening:
         event_subprocesses.hear(draft, node, element, payload)
         return
@@ -54,9 +62,32 @@ def happen(draft: Draft, node: Node, element: ElementInstance, payload: JsonObje
     complete(draft, draft.node_of(element), element, payload)
 
 
-def waits_on(draft: Draft, node: Node, element: ElementInstance) -> bool:
-    """Say whether an event that waits for all of its definitions waits for others still; what
-    came with the earlier ones is handed on when it comes."""
+def waits_on(draft: Draft, node: Node, element: ElementInstance, part: int) -> bool:
+    """Count a definition of an event that waits for all of them; say whether it waits for others
+    still. What came with the earlier ones is handed on when it comes.
+
+    One that happens once needs no count of what was waited for by a record: that is over. One
+    that goes on happens as often as each of its definitions came.
+    """
+    times = list(element.came.get(node.id, (0,) * len(node.parts)))
+    times[part] += 1
+    if node.element.cancel_activity:
+        waits = _has_record(draft, node, element)
+        waits = waits or not all(times[condition.part] for condition in _conditions_of(node))
+    else:
+        waits = not all(times)
+        times = times if waits else [each - 1 for each in times]
+    came = {**element.came, node.id: tuple(times)}
+    draft.live[element.key] = element._replace(came=came)
+    return waits
+
+
+def _conditions_of(node: Node) -> Iterator[Node]:
+    return (part for part in node.parts if part.condition is not None)
+
+
+def _has_record(draft: Draft, node: Node, element: ElementInstance) -> bool:
+    """Say whether a record of an event still waits."""
     keys = [RecordKey(Timer, key) for key in element.timers]
     keys += [RecordKey(Subscription, key) for key in element.subscriptions]
     draft.need(keys)

@@ -22,7 +22,8 @@ class ElementInstance(NamedTuple):
         a scope around the activity's own element instance, within the body. One that
         `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
         A `child` is the instance that a call activity waits for; one that `is_ending` waits for
-        that one's end alone.
+        that one's end alone. Of events on it that need all of their definitions, `came` counts by
+        the event's id how often each came, where no record that is over says so.
     """
 
     key: int
@@ -38,6 +39,7 @@ class ElementInstance(NamedTuple):
     is_listening: bool = False
     child: int = 0
     is_ending: bool = False
+    came: Mapping[str, Sequence[int]] = {}
 
     @property
     def is_stuck(self) -> bool:

@@ -27,14 +27,26 @@ if TYPE_CHECKING:
 
 class Watcher(NamedTuple):
     """A conditional event that waits: on a live element, or, if it starts an event subprocess, in
-    a scope; `sees` is the scope whose variables it reads."""
+    a scope, or, as one of several definitions, on its listener there; `sees` is the scope whose
+    variables it reads."""
 
     depth: int
     key: int
     event: Node
     sees: int
 
+    @property
+    def is_start(self) -> bool:
+        """Whether it starts an event subprocess."""
+        return self.event.kind is Kind.START_EVENT
 
+    @property
+    def what(self) -> Happened:
+        """What happens once in a command."""
+        return self.key, self.event.id, self.event.part
+
+
+Happened = tuple[int, str, int]  # where an event waits, which, and which of its definitions
 Names = dict[int, dict[str, bool]]  # by scope, the variables that changed, and whether they are new
 
 
@@ -53,9 +65,11 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
 def entered(draft: Draft, key: int) -> None:
     """Let the events happen whose condition holds when their element or scope is entered."""
     element = draft.live.get(key)
-    if element is not None and element.incident is None:
+    if element is None or element.incident is not None:
+        return
+    if draft.node_of(element).condition is None:  # else it was looked at before it waited
         for watcher in _on(draft, element, 0):
-            if watcher.event.id != element.element_id and _is_true(draft, watcher):
+            if _is_true(draft, watcher):
                 _happen(draft, watcher)
 
 
@@ -70,7 +84,7 @@ def react(draft: Draft) -> bool:
         return False
     happened = False
     for watcher in sorted(_watchers(draft), key=lambda watcher: watcher.depth):
-        is_first = is_new and watcher.key == draft.key
+        is_first = is_new and watcher.is_start and watcher.sees == draft.key
         if (is_first or _is_about(draft, watcher, changed)) and _is_true(draft, watcher):
             _happen(draft, watcher)
             happened = True
@@ -99,9 +113,8 @@ def _values_before(draft: Draft, scope: int) -> JsonObject:
 def _watchers(draft: Draft) -> Iterator[Watcher]:
     """Yield the conditional events that wait, those of one scope in the order of the model."""
     is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
-    for start in () if is_part else draft.plan.triggers.get(draft.plan.process.id, ()):
-        if start.condition is not None:
-            yield Watcher(0, draft.key, start, draft.key)
+    if not is_part:
+        yield from _starts(draft, draft.plan.process.id, draft.key, 0)
     for element in list(draft.live.values()):
         node = draft.plan.nodes[element.element_id]
         if node.is_watched and not element.is_listening:
@@ -111,9 +124,9 @@ def _watchers(draft: Draft) -> Iterator[Watcher]:
 def _on(draft: Draft, element: ElementInstance, depth: int) -> Iterator[Watcher]:
     """Yield the conditional events on a live element, and inside of it."""
     node, key = draft.node_of(element), element.key
-    if node.condition is not None and node.kind is Kind.INTERMEDIATE_CATCH_EVENT:
-        if element.incident is None:
-            yield Watcher(depth, key, node, element.scope)
+    if node.conditions:
+        for event in node.conditions if element.incident is None else ():
+            yield Watcher(depth, key, event, element.scope)
         return
     is_scope = tokens.holds_tokens(node)
     sees = key if is_scope and not draft.rules.sees_snapshot else element.scope
@@ -121,9 +134,22 @@ def _on(draft: Draft, element: ElementInstance, depth: int) -> Iterator[Watcher]
     for event in events:
         yield Watcher(depth, key, event, sees)
     if is_scope and not node.is_body:
-        for start in draft.plan.triggers.get(element.element_id, ()):
-            if start.condition is not None:
-                yield Watcher(depth + 1, key, start, key)
+        yield from _starts(draft, element.element_id, key, depth + 1)
+
+
+def _starts(draft: Draft, scope_id: str, scope: int, depth: int) -> Iterator[Watcher]:
+    """Yield the conditional events that start event subprocesses of a scope."""
+    for start in draft.plan.triggers.get(scope_id, ()):
+        if start.condition is not None:
+            yield Watcher(depth, scope, start, scope)
+        elif start.conditions:
+            mine = [e.key for e in draft.live.values() if e.scope == scope and e.is_listening]
+            for key in mine:
+                listener = draft.live.get(key)
+                if listener is None or listener.element_id != start.id or listener.incident:
+                    continue
+                for event in start.conditions:
+                    yield Watcher(depth, key, event, scope)
 
 
 def _is_about(draft: Draft, watcher: Watcher, changed: Names) -> bool:
@@ -140,9 +166,9 @@ def _is_about(draft: Draft, watcher: Watcher, changed: Names) -> bool:
 def _is_true(draft: Draft, watcher: Watcher) -> bool:
     """Say whether an event can happen still, and its condition holds."""
     key, event = watcher.key, watcher.event
-    if (key, event.id) in draft.happened or (key != draft.key and key not in draft.live):
+    if watcher.what in draft.happened or (key != draft.key and key not in draft.live):
         return False
-    if _is_ending(draft, key) or (event.kind is Kind.START_EVENT and _is_interrupted(draft, key)):
+    if _is_ending(draft, key) or (watcher.is_start and _is_interrupted(draft, watcher.sees)):
         return False
     assert event.condition is not None
     seen = variables.visible(draft, watcher.sees)
@@ -176,8 +202,9 @@ def _is_interrupted(draft: Draft, scope: int) -> bool:
 
 def _happen(draft: Draft, watcher: Watcher) -> None:
     key, event = watcher.key, watcher.event
-    draft.happened.add((key, event.id))
-    if event.kind is Kind.START_EVENT:
+    draft.happened.add(watcher.what)
+    whole = draft.plan.nodes[event.id]
+    if watcher.is_start and not whole.parts:
         event_subprocesses.trigger(draft, event, key, {})
     else:
-        catching.happen(draft, event, draft.live[key], {})
+        catching.happen(draft, whole, draft.live[key], {}, event.part)

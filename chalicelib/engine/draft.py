@@ -159,7 +159,7 @@ class Draft:
         self.decided: list[DecisionMade] = []
         self.deciding = timedelta(0)  # what they took
         self.heard = 0  # events of the history that conditions were evaluated after
-        self.happened: set[tuple[int, str]] = set()  # conditional events, by element or scope
+        self.happened: set[tuple[int, str, int]] = set()  # conditional events (conditions.py)
         self.broadcast: str | None = None  # the signal that this turn answers
         self.handed: JsonObject = {}  # what its listeners gave to the element that is entered
         self.moves = 0

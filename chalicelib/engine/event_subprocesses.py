@@ -40,5 +40,6 @@ def hear(draft: Draft, start: Node, listener: ElementInstance, payload: JsonObje
     """Trigger an event subprocess by what its listener waited for; a listener that has nothing to
     wait for any more is over."""
     trigger(draft, start, listener.scope, payload)
-    if not (start.element.cancel_activity or listener.timers or listener.subscriptions):
+    waits_on = listener.timers or listener.subscriptions or start.conditions
+    if not (start.element.cancel_activity or waits_on):
         draft.live.pop(listener.key)

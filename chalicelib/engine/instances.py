@@ -10,7 +10,7 @@ from chalicelib.engine import lifecycle, listeners, modification, parts, tokens
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
-from chalicelib.engine.state import InstanceState, Move, Purge, Root, Variables
+from chalicelib.engine.state import InstanceState, Join, Move, Purge, Root, Variables
 from chalicelib.engine.turn import Changed, Entered, Left
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
@@ -52,7 +52,10 @@ def start(draft: Draft, command: CreateInstance) -> None:
     if command.caught_at is not None:
         draft.open_scope(draft.key, dict.fromkeys(draft.plan.process.data))
         listeners.listen(draft, draft.key, draft.plan.process.id, command.variables)
-        _start_caught(draft, draft.plan.nodes[command.caught_at], command.variables)
+        node = draft.plan.nodes[command.caught_at]
+        if node.element.is_parallel:
+            _note_first(draft, node, command.message)
+        _start_caught(draft, node, command.variables)
         return
     process = draft.plan.process
     if process.start is None:
@@ -63,6 +66,14 @@ def start(draft: Draft, command: CreateInstance) -> None:
     draft.open_scope(draft.key, {**dict.fromkeys(process.data), **given} if process.data else given)
     listeners.listen(draft, draft.key, process.id)
     draft.agenda.append(Move(process.start, draft.key, None))
+
+
+def _note_first(draft: Draft, node: Node, message: str | None) -> None:
+    """Note which of the messages that a start event needs came first: it waits for the others."""
+    names = [part.element.event_name for part in node.parts]
+    first = next((n for n, each in enumerate(names) if each and each.name.text == message), None)
+    if first is not None:
+        draft.joins[draft.key, node.id] = Join(0, used=1 << first)
 
 
 def _start_caught(draft: Draft, node: Node, payload: JsonObject) -> None:

@@ -1,9 +1,10 @@
-"""Listeners: event subprocesses of a live scope that wait for a timer, a message or a signal.
+"""Listeners: event subprocesses of a live scope that wait for a timer, a message or a signal, or
+for several things.
 
 A listener is an element instance of the start event, in the scope around the event subprocess. It
-holds no token and is not in the history: it only has the timer or the subscription, or the
-incident that says why it could not be armed. It ends with its scope, and when another event
-subprocess interrupts the scope.
+holds no token and is not in the history: it only has the timer or the subscription, what came
+already, or the incident that says why it could not be armed. It ends with its scope,
+and when another event subprocess interrupts the scope.
 
 Source: BPMN 2.0.2 section 13.5.4; contracts/zenbpm.md 4.3 ("Event sub-process").
 """
@@ -44,12 +45,12 @@ def arm(draft: Draft, start: Node, element: ElementInstance, more: JsonObject) -
     """Let a listener wait, or stop it; one for which nothing will ever come is none."""
     try:
         seen = {**variables.visible(draft, element.scope), **more}
-        planned = waits.plan_all(draft, start.parts or (start,), seen)
+        planned = waits.plan_all(draft, start.waits, seen)
     except Stuck as stuck:
         stuck.stage = Stage.ARMING
         stop(draft, element, stuck)
         return
-    if planned:
+    if planned or start.conditions:
         waits.arm(draft, element, planned)
     else:
         draft.live.pop(element.key, None)

@@ -51,7 +51,7 @@ PASSED = frozenset(
         *(Kind.TASK, Kind.MANUAL_TASK),
     )
 )
-THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
+WAITING = frozenset((Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK, Kind.START_EVENT))
 JOINING = frozenset((Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 CHOOSING = bonds.JUDGED | {Kind.EXCLUSIVE_GATEWAY}
 LIVE_BYTES = 40  # of an element that waits, as the root stores it, beside its id
@@ -126,8 +126,9 @@ class Node:
         `local_names` the variables that its input mappings make; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway, which is the `gateway` of each of them; what starts an event
-        subprocess `is_waited` for unless it is thrown. An event of several definitions has
-        `parts`. What has conditional events on it or in it, or is one, `is_watched`. An activity
+        subprocess `is_waited` for by a listener. An event of several definitions has `parts`, each
+        of which knows its place among them. What has conditional events on it or in it, or is
+        one, `is_watched`; `conditions` are those that it waits for itself. An activity
         `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
         is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
         which is the `inner` node: the activity itself, with no flows and no boundary events. One
@@ -171,6 +172,8 @@ class Node:
     call: CallPlan | None = None
     is_waited: bool = False
     parts: tuple[Node, ...] = ()
+    part: int = 0
+    conditions: tuple[Node, ...] = ()
     is_watched: bool = False
     condition: ConditionPlan | None = None
     boundary_conditions: tuple[Node, ...] = ()
@@ -190,7 +193,8 @@ class Plan:
     """A process, ready to run.
 
     Shapes: `judged` are the joins of which it has to be found out whether more tokens will come;
-        `triggers` the start events of event subprocesses, by the id of the scope they stand in;
+        `triggers` the start events of event subprocesses, by the id of the scope they stand in,
+        and `thrown` those that catch what is thrown there, each definition alone;
         `listened` the scopes in which some of these wait for a timer, a message or a signal;
         `is_watched` says that there are conditional events.
     """
@@ -199,6 +203,7 @@ class Plan:
     nodes: Mapping[str, Node]
     judged: frozenset[str]
     triggers: Mapping[str, tuple[Node, ...]]
+    thrown: Mapping[str, tuple[Node, ...]]
     listened: frozenset[str]
     is_watched: bool
     live_max: int  # elements that may wait before a fork has to
@@ -224,15 +229,18 @@ def make_plan(process: Process) -> Plan:
         if node.element.listeners:
             execution_listeners.bind(node)
         attached = [nodes[id_] for id_ in node.element.boundary_events]
-        node.boundary_throws = tuple(n for n in attached if n.element.event_type in THROWN)
+        node.boundary_throws = bonds.throws_of_events(attached)
         node.boundary_waits = bonds.waits_of(attached)
-        if node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
-            node.waits = node.parts or (node,)
+        if node.kind in WAITING:
+            node.waits, node.conditions = bonds.waits_of((node,)), bonds.conditions_of((node,))
         elif node.kind is Kind.EVENT_BASED_GATEWAY:
-            node.waits = bonds.waits_of(nodes[flow.target] for flow in node.outgoing)
-            for flow in node.outgoing:
-                nodes[flow.target].gateway = node
-        node.actions += sum(map(_records_of, (*node.waits, *node.boundary_waits)))
+            behind = [nodes[flow.target] for flow in node.outgoing]
+            node.waits, node.conditions = bonds.waits_of(behind), bonds.conditions_of(behind)
+            for event in behind:
+                event.gateway = node
+        is_passed = node.kind is Kind.START_EVENT and not node.element.is_parallel
+        armed = (*(() if is_passed else node.waits), *node.boundary_waits)
+        node.actions += sum(map(_records_of, armed))
     bonds.bind_compensation(nodes)
     for node in nodes.values():
         if node.element.loop is not None:
@@ -247,7 +255,8 @@ def make_plan(process: Process) -> Plan:
     for id_ in listened & nodes.keys():
         nodes[id_].actions += sum(map(_records_of, bonds.waits_of(triggers[id_])))
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
-    return Plan(process, nodes, judged, triggers, frozenset(listened), is_watched, live_max)
+    thrown = {id_: bonds.throws_of_events(starts) for id_, starts in triggers.items()}
+    return Plan(process, nodes, judged, triggers, thrown, frozenset(listened), is_watched, live_max)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -319,10 +328,17 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         timer=None if element.timer is None else _timer(element.timer),
         event_name=None if element.event_name is None else _event_name(element.event_name),
         actions=_actions(element),
-        parts=tuple(_node(part, flows) for part in element.parts),
+        parts=tuple(_part(n, part, flows) for n, part in enumerate(element.parts)),
         condition=None if element.condition is None else compile_condition(element.condition),
         call=None if element.called is None else call_plan(element.called),
     )
+
+
+def _part(number: int, element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
+    """Resolve an event of several definitions about one of them."""
+    part = _node(element, flows)
+    part.part = number
+    return part
 
 
 def _passes(element: Element) -> bool:

@@ -38,7 +38,7 @@ class StartTimer:
 
 
 def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
-    """Say when the timer start events of a process that is deployed now fire first, by their ids.
+    """Say when the timer start events of a process that is deployed now fire first, by names.
 
     One that never fires, such as a cycle whose end is past, is left out.
     Raises: Rejected(INVALID_ARGUMENT), naming the element.
@@ -52,13 +52,13 @@ def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
         )
     found: dict[str, StartTimer] = {}
     refused = []
-    for element in elements:
+    for name, element in elements.items():
         try:
             timer = _first(element, now)
         except Rejected as rejected:
             refused.append(rejected.message)
         else:
-            found |= {} if timer is None else {element.id: timer}
+            found |= {} if timer is None else {name: timer}
     if refused:
         raise Rejected(Reason.INVALID_ARGUMENT, "\n".join(refused))
     return found

@@ -137,7 +137,8 @@ class Timer:
 
     Shapes: `element_id` is the catch or boundary event, `element_key` the element instance it
         is open on; `remaining` firings after this one (None: endless, 0: none), `interval` the
-        ISO 8601 text of the cycle, `anchor` the moment its grid counts from.
+        ISO 8601 text of the cycle, `anchor` the moment its grid counts from; of an event of
+        several definitions it is for the `part`-th, None for the first.
     """
 
     key: int
@@ -149,6 +150,7 @@ class Timer:
     remaining: int | None = 0
     interval: str | None = None
     anchor: datetime | None = None
+    part: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,8 @@ class Subscription:
 
     Shapes: `element_id` is the event or receive task, `element_key` the element instance it is
         open on; a message has a `correlation_key`, a signal none; of those that are `is_unique`
-        only one may wait for a name and key; the broadcasts in `after` are over for it.
+        only one may wait for a name and key; the broadcasts in `after` are over for it; `part` is
+        as of a `Timer`.
     """
 
     key: int
@@ -170,6 +173,7 @@ class Subscription:
     correlation_key: str | None = None
     is_unique: bool = False
     after: str | None = None
+    part: int | None = None
 
 
 class Waited(NamedTuple):

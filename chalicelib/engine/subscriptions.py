@@ -101,6 +101,7 @@ def subscribe(draft: Draft, element_key: int, named: Named) -> Subscription:
         correlation_key=key,
         is_unique=key is not None and draft.rules.keys_are_unique,
         after=draft.broadcast,
+        part=node.part or None,
     )
     draft.put(subscription)
     draft.history.append(Subscribed(subscription.key, node.id, element_key, name, key))
@@ -128,16 +129,18 @@ def correlate(draft: Draft, command: Correlate) -> None:
     element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]
     rest = tuple(key for key in element.subscriptions if key != subscription.key)
     if not node.element.cancel_activity:
-        event = _part(node, subscription.kind)
+        event = _part(node, subscription)
         named = Named(event, subscription.name, subscription.correlation_key)
         rest = (*rest, subscribe(draft, element.key, named).key)
     element = draft.live[element.key] = element._replace(subscriptions=rest)
-    catching.happen(draft, node, element, command.variables)
+    catching.happen(draft, node, element, command.variables, subscription.part)
 
 
-def _part(node: Node, kind: EventType) -> Node:
-    """Return, of an event of several definitions, itself about one of a kind."""
-    return next((part for part in node.parts if part.element.event_type is kind), node)
+def _part(node: Node, subscription: Subscription) -> Node:
+    """Return, of an event of several definitions, itself about the one that is waited for."""
+    alike = [part for part in node.parts if part.element.event_type is subscription.kind]
+    own = (part for part in alike if part.part == subscription.part)
+    return next(own, alike[0] if alike else node)
 
 
 def _is_over(subscription: Subscription, command: Correlate) -> bool:

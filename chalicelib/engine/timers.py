@@ -59,6 +59,7 @@ def set_timer(draft: Draft, element_key: int, node: Node, text: str, firing: Fir
         remaining=firing.remaining if repeats else 0,
         interval=text if repeats else None,
         anchor=firing.anchor if repeats else None,
+        part=node.part or None,
     )
     draft.put(timer)
     draft.history.append(Armed(timer.key, node.id, element_key, timer.due))
@@ -80,14 +81,15 @@ def fire(draft: Draft, command: FireTimer) -> None:
     node = draft.plan.nodes[timer.element_id]
     draft.history.append(Disarmed(timer.key, fired=True))
     if not node.element.cancel_activity or node.element.is_parallel:
-        _fire_beside(draft, _cyclic(node), element, timer)
-    catching.happen(draft, node, draft.live[element.key], {})
+        _fire_beside(draft, _cyclic(node, timer), element, timer)
+    catching.happen(draft, node, draft.live[element.key], {}, timer.part)
 
 
-def _cyclic(node: Node) -> Node:
-    """Return, of an event of several definitions, itself with the cycle."""
-    parts = (part for part in node.parts if part.timer is not None and part.timer.kind == "cycle")
-    return next(parts, node)
+def _cyclic(node: Node, timer: Timer) -> Node:
+    """Return, of an event of several definitions, itself with the cycle that a timer is for."""
+    cycles = [part for part in node.parts if part.timer is not None and part.timer.kind == "cycle"]
+    own = (part for part in cycles if part.part == timer.part)
+    return next(own, cycles[0] if cycles else node)
 
 
 def _fire_beside(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:

@@ -70,7 +70,8 @@ def fire_start(ports: Ports, message: StartMessage) -> Turn | None:
         following = next_start(timer, ports.clock.now())
         owed = [] if following is None else [_owed(definition, message.element_id, following)]
         write = start_timers.advance(_place(message), starts, message.element_id, following)
-        command = start_command(ports, definition, message.element_id, {})
+        element_id = definition.process.started_at(message.element_id)
+        command = start_command(ports, definition, element_id, {})
         try:
             turn = decisions.decide_start(ports, definition.process, command)
         except Rejected as rejected:

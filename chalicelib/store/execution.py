@@ -5,7 +5,7 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
-                [subscriptions], loop, listens, child, ends], ...],
+                [subscriptions], loop, listens, child, ends, {event id: [times]}], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "bodies": [[key, total, completed, size], ...],
      "done":   [[scope, activity id, inside, times], ...],
@@ -120,8 +120,7 @@ def _filled(row: Row, length: int) -> Row:
 
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
-    key, element_id, scope, created_at, tokens, job, timers, incident, names, *marks = element
-    loop, listens, child, ending = marks
+    key, element_id, scope, created_at, tokens, job, timers, incident, names = element[:9]
     return _cut(
         [
             key - origin,
@@ -133,17 +132,18 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             [timer - origin for timer in timers],
             incident and incident - origin,
             [name - origin for name in names],
-            loop,
-            int(listens),
-            child and child - origin,
-            int(ending),
+            element.loop,
+            int(element.is_listening),
+            element.child and element.child - origin,
+            int(element.is_ending),
+            {event: list(times) for event, times in element.came.items()},
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 13)
-    names, loop, listens, child, ending = rest
+    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 14)
+    names, loop, listens, child, ending, came = rest
     return ElementInstance(
         key=origin + key,
         element_id=element_id or "",
@@ -158,6 +158,7 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         is_listening=bool(listens),
         child=origin + child if child else 0,
         is_ending=bool(ending),
+        came={event: tuple(times) for event, times in (came or {}).items()},
     )
 
 

@@ -85,7 +85,7 @@ RECORDS: Mapping[type[Record], Row] = {
     Timer: Row(
         table.TIMER,
         (
-            *fields.plain("element_id", "element_key", "interval"),
+            *fields.plain("element_id", "element_key", "interval", "part"),
             *fields.times("due", "created_at", "anchor"),
             *fields.maybe("remaining", ENDLESS),
         ),
@@ -94,7 +94,7 @@ RECORDS: Mapping[type[Record], Row] = {
         table.SUBSCRIPTION,
         (
             *fields.plain("element_id", "element_key", "name", "correlation_key"),
-            *fields.plain("is_unique", "after"),
+            *fields.plain("is_unique", "after", "part"),
             *fields.times("created_at"),
             *fields.words("kind", EventType),
         ),

@@ -115,6 +115,7 @@ ELEMENTS = st.builds(
     st.booleans(),
     st.just(0) | KEYS,
     st.booleans(),
+    st.dictionaries(IDS, st.lists(SMALL, min_size=1, max_size=3).map(tuple), max_size=2),
 )
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "key": KEYS,

@@ -11,6 +11,7 @@ from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.engine import bpmn_errors, compensation, conditions, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
+from chalicelib.engine.joins import NOBODY
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
@@ -39,8 +40,10 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Hand on what started the instance, if something did, and go on; what started an event
-    subprocess is among its variables already. Raises: Stuck."""
-    if node.element.event_type in CAUGHT and node.element.scope == draft.plan.process.id:
+    subprocess is among its variables already. Raises: Stuck; Missing."""
+    if node.element.is_parallel and node.element.scope == draft.plan.process.id:
+        _await_others(draft, node, scope, key)
+    elif node.element.event_type in CAUGHT and node.element.scope == draft.plan.process.id:
         enter_caught(draft, node, scope, key)
     else:
         activities.go_on(draft, node, scope, key)
@@ -61,15 +64,16 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
     if node.condition is not None:
         conditions.enter_catch(draft, node, scope, key)
         return
-    if not all(event.timer or event.event_name for event in node.waits):
+    if not (node.waits or node.conditions):
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"catch event {node.id} waits for nothing")
     local = variables.inputs_of(draft, node, scope)
     seen = variables.visible(draft, scope)
     seen = {**seen, **local} if local else seen
     planned = waits.plan_all(draft, node.waits, seen)
-    if not planned and node.kind is Kind.EVENT_BASED_GATEWAY:
+    is_in_vain = not (planned or node.conditions)  # a cycle whose end is past
+    if is_in_vain and node.kind is Kind.EVENT_BASED_GATEWAY:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"no event behind {node.id} will ever come")
-    if not planned:  # a cycle whose end is past
+    if is_in_vain:
         tokens.complete(draft, node, scope, key, {}, {})
         return
     waits.arm(draft, ElementInstance(key, node.id, scope, draft.now), planned)
@@ -118,7 +122,27 @@ def enter_caught(draft: Draft, node: Node, scope: int, key: int) -> None:
     tokens.hand_on(draft, node, scope, key, payload or None if outputs is None else outputs)
 
 
-CAUGHT = frozenset((EventType.MESSAGE, EventType.SIGNAL, EventType.TIMER))
+def _await_others(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Hand on the message that started the instance, and wait for the others that its start event
+    needs. Raises: Stuck; Missing."""
+    came = draft.joins.get((scope, node.id), NOBODY).used
+    caught = draft.find(Variables, key)
+    payload = {} if caught is None else caught.values
+    others = [part for part in node.waits if not came >> part.part & 1]
+    planned = waits.plan_all(draft, others, {**variables.visible(draft, scope), **payload})
+    if caught is not None:
+        draft.drop(Variables, key)
+        variables.merge(draft, scope, payload)
+    draft.joins.pop((scope, node.id), None)
+    waits.arm(draft, ElementInstance(key, node.id, scope, draft.now), planned)
+
+
+CAUGHT = frozenset(
+    {
+        *(EventType.MESSAGE, EventType.SIGNAL, EventType.TIMER, EventType.CONDITIONAL),
+        EventType.MULTIPLE,
+    }
+)
 
 BEHAVIOURS = {
     Kind.START_EVENT: enter_start,
