@@ -36,6 +36,7 @@ ROLES: Mapping[str, frozenset[Role]] = {
     "extendJobLock": _WORKERS,
     "createProcessInstance": _STARTERS,
     "publishMessage": _STARTERS,
+    "evaluateConditionals": _STARTERS,
     "correlateMessage": _STARTERS,
     "putMessage": _STARTERS,
     "getOpenApi": ANYBODY,

@@ -131,6 +131,11 @@ def _note_starters(ports: Ports, processes: Sequence[Process], profile: Profile)
             for name in process.started_by(kind):
                 starter = Starter(profile, process.id)
                 subscriptions.put_starter(ports.table, kind, name, starter)
+        if process.starters(EventType.CONDITIONAL):
+            starter = Starter(profile, process.id)
+            subscriptions.put_starter(
+                ports.table, EventType.CONDITIONAL, subscriptions.ANY_NAME, starter
+            )
 
 
 def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -> None:

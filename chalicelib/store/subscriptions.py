@@ -27,6 +27,7 @@ from chalicelib.store import names, reading, table
 from chalicelib.store.conditions import Asked, condition
 from chalicelib.store.moments import from_ms, to_ms
 
+ANY_NAME = ""  # what a condition goes by: all processes that wait for one stand together
 NOTHING: Mapping[RecordKey, Record] = {}
 
 

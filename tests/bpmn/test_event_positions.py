@@ -5,6 +5,8 @@ Source: BPMN 2.0.2 section 10.5.6, the table of event types and their markers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
 from tests.bpmn.models import END, START, flow, model, parsed, refusal_of
@@ -66,48 +68,73 @@ READ_ANYWAY = {
 
 def written(kind: str, position: str) -> bytes:
     """Return a file with an event `e` of a kind in a position."""
-    about = DEFINITIONS[kind]
     marks = 'parallelMultiple="true" ' if kind == "parallel multiple" else ""
-    task, handler = '<task id="a"/>', '<task id="b"/>'
-    match position:
-        case "start":
-            body = f'<startEvent id="e" {marks}>{about}</startEvent>{END}{flow("e", "end")}'
-        case "subprocess start" | "start beside":
-            marks += 'isInterrupting="false"' if position == "start beside" else ""
-            inner = f'<startEvent id="e" {marks}>{about}</startEvent>'
-            sub = f'<subProcess id="s" triggeredByEvent="true">{inner}</subProcess>'
-            if kind == "compensation":  # it undoes the subprocess that it stands in
-                sub = f'<subProcess id="o"><startEvent id="os"/>{sub}</subProcess>'
-            body = START + END + flow("start", "end") + sub
-        case "boundary" | "boundary beside":
-            marks += 'cancelActivity="false"' if position == "boundary beside" else ""
-            event = f'<boundaryEvent id="e" attachedToRef="a" {marks}>{about}</boundaryEvent>'
-            if kind == "cancel":
-                task = '<transaction id="a"><startEvent id="as"/></transaction>'
-            leads = flow("e", "b")
-            if kind == "compensation":
-                handler = '<task id="b" isForCompensation="true"/>'
-                leads = '<association id="l" sourceRef="e" targetRef="b"/>'
-            body = START + task + handler + END + event + leads
-            body += flow("start", "a") + flow("a", "end")
-        case "catch" | "throw":
-            tag = f"intermediate{position.capitalize()}Event"
-            event = f'<{tag} id="e" {marks}>{about}</{tag}>'
-            body = START + event + END + flow("start", "e") + flow("e", "end")
-            if kind == "link" and position == "catch":
-                thrown = f'<intermediateThrowEvent id="t">{about}</intermediateThrowEvent>'
-                body = START + thrown + event + END + flow("start", "t") + flow("e", "end")
-            elif kind == "link":
-                caught = f'<intermediateCatchEvent id="c">{about}</intermediateCatchEvent>'
-                body = START + event + caught + END + flow("start", "e") + flow("c", "end")
-        case _:
-            inner = START + f'<endEvent id="e" {marks}>{about}</endEvent>' + flow("start", "e")
-            if kind == "cancel":  # it ends a transaction
-                event = '<boundaryEvent id="k" attachedToRef="x"><cancelEventDefinition/>'
-                inner = f'<transaction id="x">{inner}</transaction>{event}</boundaryEvent>'
-                inner = '<startEvent id="s0"/>' + inner + flow("s0", "x")
-            body = inner
-    return model(body, around=AROUND)
+    if position.endswith("beside"):
+        attribute = "isInterrupting" if position == "start beside" else "cancelActivity"
+        marks += f'{attribute}="false"'
+    place = PLACES[position.removesuffix(" beside")]
+    if position == "start beside":
+        place = in_event_subprocess
+    return model(place(kind, f'id="e" {marks}', DEFINITIONS[kind]), around=AROUND)
+
+
+def at_the_start(kind: str, attributes: str, about: str) -> str:
+    return f"<startEvent {attributes}>{about}</startEvent>{END}{flow('e', 'end')}"
+
+
+def in_event_subprocess(kind: str, attributes: str, about: str) -> str:
+    inner = f"<startEvent {attributes}>{about}</startEvent>"
+    sub = f'<subProcess id="s" triggeredByEvent="true">{inner}</subProcess>'
+    if kind == "compensation":  # it undoes the subprocess that it stands in
+        sub = f'<subProcess id="o"><startEvent id="os"/>{sub}</subProcess>'
+    return START + END + flow("start", "end") + sub
+
+
+def on_a_boundary(kind: str, attributes: str, about: str) -> str:
+    task, handler, leads = '<task id="a"/>', '<task id="b"/>', flow("e", "b")
+    if kind == "cancel":
+        task = '<transaction id="a"><startEvent id="as"/></transaction>'
+    if kind == "compensation":
+        handler = '<task id="b" isForCompensation="true"/>'
+        leads = '<association id="l" sourceRef="e" targetRef="b"/>'
+    event = f'<boundaryEvent attachedToRef="a" {attributes}>{about}</boundaryEvent>'
+    return START + task + handler + END + event + leads + flow("start", "a") + flow("a", "end")
+
+
+def caught_on_the_way(kind: str, attributes: str, about: str) -> str:
+    event = f"<intermediateCatchEvent {attributes}>{about}</intermediateCatchEvent>"
+    before = ""
+    if kind == "link":
+        before = f'<intermediateThrowEvent id="t">{about}</intermediateThrowEvent>'
+    entry = flow("start", "t" if before else "e")
+    return START + before + event + END + entry + flow("e", "end")
+
+
+def thrown_on_the_way(kind: str, attributes: str, about: str) -> str:
+    event = f"<intermediateThrowEvent {attributes}>{about}</intermediateThrowEvent>"
+    after = ""
+    if kind == "link":
+        after = f'<intermediateCatchEvent id="c">{about}</intermediateCatchEvent>'
+    return START + event + after + END + flow("start", "e") + flow("c" if after else "e", "end")
+
+
+def at_the_end(kind: str, attributes: str, about: str) -> str:
+    inner = f"{START}<endEvent {attributes}>{about}</endEvent>" + flow("start", "e")
+    if kind != "cancel":  # it ends a transaction
+        return inner
+    event = '<boundaryEvent id="k" attachedToRef="x"><cancelEventDefinition/></boundaryEvent>'
+    inner = f'<startEvent id="s0"/><transaction id="x">{inner}</transaction>{event}'
+    return inner + flow("s0", "x")
+
+
+PLACES: Mapping[str, Callable[[str, str, str], str]] = {
+    "start": at_the_start,
+    "subprocess start": in_event_subprocess,
+    "catch": caught_on_the_way,
+    "boundary": on_a_boundary,
+    "throw": thrown_on_the_way,
+    "end": at_the_end,
+}
 
 
 @pytest.mark.parametrize("position", POSITIONS)

@@ -15,6 +15,7 @@ from chalicelib.engine.state import Job
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations import failures, instances, jobs, messages
+from chalicelib.operations.conditionals import evaluate_conditionals
 from chalicelib.operations.instances import Start
 from chalicelib.operations.messages import Message
 from chalicelib.profile import Profile
@@ -180,6 +181,14 @@ def let_wait(stage: Stage, name: str, key: str, idempotency_key: str) -> None:
 
     if stage.repeat(f"publish {name}", operation):
         stage.ledger.published.add(idempotency_key)
+
+
+def evaluate(stage: Stage, variables: JsonObject, idempotency_key: str) -> None:
+    """Have conditional start events evaluated, by a key, and note what was answered."""
+    once = Once("POST /v1/conditionals/evaluation", idempotency_key, fingerprint="{}")
+    asked = partial(evaluate_conditionals, stage.ports, variables, None, once)
+    started = stage.repeat("evaluate", asked)
+    stage.ledger.starts += [each.instance_key for each in started or ()]
 
 
 def publish(stage: Stage, name: str, key: str, idempotency_key: str) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
+from chalicelib.api import conditionals
 from chalicelib.api.priostack import (
     decisions,
     definitions,
@@ -30,6 +31,7 @@ def register(app: Chalice) -> None:
     """Register every route of the dialect."""
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
+    app.register_blueprint(conditionals.routes_with(errors.error), url_prefix=PREFIX)
 
 
 __all__ = ["PREFIX", "errors", "register"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
+from chalicelib.api import conditionals
 from chalicelib.api.zenbpm import (
     definitions,
     dmn_decisions,
@@ -31,6 +32,7 @@ def register(app: Chalice) -> None:
     """Register every route of the dialect."""
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=document.PREFIX)
+    app.register_blueprint(conditionals.routes_with(errors.error), url_prefix=document.PREFIX)
     app.register_blueprint(system.routes, url_prefix="/system")
 
 

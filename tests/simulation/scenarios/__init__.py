@@ -13,13 +13,14 @@ from tests.simulation.scenarios import (
     polling,
     routing,
     scheduling,
+    starting,
 )
 
 SCENARIOS = {
     scenario.name: scenario
     for module in (
         *(flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding),
-        *(calling, routing),
+        *(calling, routing, starting),
     )
     for scenario in module.SCENARIOS
 }
