@@ -11,6 +11,7 @@ from chalicelib.engine.turn import Turn
 from chalicelib.errors import Reason, Rejected
 from chalicelib.operations import conditionals
 from chalicelib.operations.conditionals import Started, evaluate_conditionals
+from chalicelib.operations.turns import take_start
 from chalicelib.profile import Profile
 from chalicelib.store import instances
 from chalicelib.store.marks import Once
@@ -95,13 +96,15 @@ def test_a_repeat_of_what_died_half_way_starts_what_is_left() -> None:
     stage = Stage()
     stage.deploy(started_if("x > 1", "x > 2"))
     once = Once("POST /v1/conditionals/evaluation", "k-1", "{}")
-    take, taken = conditionals.take_start, []
+    taken: list[Turn] = []
 
     def die_at_the_second(*args: Any) -> Turn | None:
         if taken:
             raise KeyboardInterrupt
-        taken.append(take(*args))
-        return taken[0]
+        turn = take_start(*args)
+        assert turn is not None
+        taken.append(turn)
+        return turn
 
     dying = replaced(conditionals, take_start=die_at_the_second)
     with dying, pytest.raises(KeyboardInterrupt):
