@@ -13,13 +13,10 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from chalicelib.errors import HeadraceError
+from chalicelib.local import stages
 from chalicelib.settings import VERSION, BadSetting
-
-if TYPE_CHECKING:
-    from chalicelib.local.deploying import Account
 
 FAILED, INTERRUPTED = 1, 130
 STATE = ".headrace"
@@ -61,6 +58,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from chalicelib.local import attach, client, deploying, server  # noqa: PLC0415
     from chalicelib.local.run import BadInput  # noqa: PLC0415
     from infra.deploy import DeploymentFailed  # noqa: PLC0415
+    from infra.redrive import NotMoved  # noqa: PLC0415
 
     return (
         HeadraceError,
@@ -72,6 +70,7 @@ def _expected() -> tuple[type[Exception], ...]:
         server.StartFailed,
         deploying.NotDone,
         DeploymentFailed,
+        NotMoved,
         BotoCoreError,
         ClientError,
     )
@@ -120,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_linting(commands)
     _add_operating(commands)
     _add_keys(commands)
-    _add_deploying(commands)
+    stages.add(commands)
     _add_deciding(commands)
     return parser
 
@@ -176,25 +175,6 @@ def _add_keys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     for action in (create, listing, revoke):
         _place(action)
         action.set_defaults(command=_keys)
-
-
-def _add_deploying(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    deploy = commands.add_parser("deploy", help="bring a stage to AWS, or bring it up to date")
-    deploy.add_argument("--yes", action="store_true", help="carry the plan out without asking")
-    access = deploy.add_mutually_exclusive_group()
-    access.add_argument("--open", action="store_true", help="let anybody call, without a key")
-    access.add_argument("--iam", action="store_true", help="callers sign; no API keys")
-    deploy.set_defaults(command=_deploy)
-    destroy = commands.add_parser("destroy", help="take a stage away, all but its tables")
-    destroy.add_argument("--data", action="store_true", help="and its tables")
-    destroy.set_defaults(command=_destroy)
-    doctor = commands.add_parser("doctor", help="say what of a stage is not as it should be")
-    doctor.set_defaults(command=_doctor)
-    for command in (deploy, destroy, doctor):
-        command.add_argument("--stage", required=True, metavar="NAME")
-        command.add_argument("--profile", metavar="P", help="of the AWS configuration")
-        command.add_argument("--region", metavar="R")
-        command.add_argument("--endpoint-url", metavar="URL", help="of an emulated AWS")
 
 
 def _add_deciding(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -324,32 +304,6 @@ def _keys(options: argparse.Namespace) -> int:
     if options.action == "revoke":
         return operate.revoke_key(wiring.ports(), options.name)
     return operate.show_keys(wiring.ports())
-
-
-def _deploy(options: argparse.Namespace) -> int:
-    from chalicelib.access import Access  # noqa: PLC0415
-    from chalicelib.local import deploying  # noqa: PLC0415
-
-    access = Access.OPEN if options.open else Access.IAM if options.iam else Access.KEYS
-    return deploying.deploy(_aws(options), options.stage, access, is_agreed=options.yes)
-
-
-def _destroy(options: argparse.Namespace) -> int:
-    from chalicelib.local import deploying  # noqa: PLC0415
-
-    return deploying.destroy(_aws(options), options.stage, with_data=options.data)
-
-
-def _doctor(options: argparse.Namespace) -> int:
-    from chalicelib.local import deploying  # noqa: PLC0415
-
-    return deploying.doctor(_aws(options), options.stage)
-
-
-def _aws(options: argparse.Namespace) -> Account:
-    from chalicelib.local.deploying import Account  # noqa: PLC0415
-
-    return Account(options.profile, options.region, options.endpoint_url)
 
 
 def _feel(options: argparse.Namespace) -> int:

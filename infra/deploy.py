@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import ClientError, WaiterError
 
 from chalicelib.access import Access
-from infra import changes, names, package
+from infra import changes, hand_out, names, package
 from infra.changes import Change, Event
 
 if TYPE_CHECKING:
@@ -39,11 +39,31 @@ DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 DIGEST_TAG = "headrace:template"  # of the stack: the hash of the template it was made by
 NOT_EMULATED = frozenset({"AWS::Logs::MetricFilter"})  # what an emulator would refuse
 NOTHING_TO_DO = ("didn't contain changes", "No updates are to be performed")
+POLLERS_MAX = hand_out.DEFAULT_POLLERS_MAX
 FAILED = ("CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
 
 
 def _silent(event: Event) -> None:
     """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What an operator chooses of a stage: the template's parameters.
+
+    Shapes: `pollers_max` 0 caps nobody.
+    """
+
+    access: Access = Access.KEYS
+    pollers_max: int = POLLERS_MAX
+
+    def parameters(self, stage: str) -> dict[str, str]:
+        """Return the parameters of a stage's stack."""
+        return {
+            "Stage": stage,
+            "Access": self.access.value,
+            hand_out.POLLERS_MAX: str(self.pollers_max),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +101,15 @@ class Deployer:
 
     def deploy_without_code(self, stage: str, template: Mapping[str, Any]) -> dict[str, str]:
         """Deploy the template for an emulator that calls the functions elsewhere."""
-        return self._apply(self._prepare(stage, with_code(template, None), Access.OPEN), stage)
+        open_ = Choices(access=Access.OPEN)
+        return self._apply(self._prepare(stage, with_code(template, None), open_), stage)
 
     def prepare(
         self,
         stage: str,
         template: Mapping[str, Any],
         code: Path,
-        access: Access = Access.KEYS,
+        choices: Choices = Choices(),
         *,
         adopts: bool = False,
     ) -> Prepared | None:
@@ -102,7 +123,7 @@ class Deployer:
         placed = with_code(template, {"Bucket": bucket, "Key": key})
         if adopts:
             placed = with_named_tables(placed, stage)
-        return self._prepare(stage, placed, access, adopts=adopts)
+        return self._prepare(stage, placed, choices, adopts=adopts)
 
     def changes(self, prepared: Prepared) -> list[Change]:
         """Return what would happen, resource by resource."""
@@ -154,18 +175,18 @@ class Deployer:
         return self.outputs(stage)
 
     def _prepare(
-        self, stage: str, template: dict[str, Any], access: Access, *, adopts: bool = False
+        self, stage: str, template: dict[str, Any], choices: Choices, *, adopts: bool = False
     ) -> Prepared | None:
         stack = stack_name(stage)
         if "amazonaws.com" not in self._cloudformation.meta.endpoint_url:
             template = without(template, NOT_EMULATED)
         text = json.dumps(template, sort_keys=True, separators=(",", ":")).encode()
-        digest = hashlib.sha256(text + access.encode()).hexdigest()
+        parameters = choices.parameters(stage)
+        digest = hashlib.sha256(text + json.dumps(parameters).encode()).hexdigest()
         if self._is_deployed(stack, digest):
             return None
         bucket = self._bucket(stage)
         key = self._upload(bucket, "templates/{}.json", text)
-        parameters = {"Stage": stage, "Access": access.value}
         url = self._url(bucket, key)
         change_set = self._change_set(stack, parameters, url, digest, adopts=adopts)
         return None if change_set is None else Prepared(stack, change_set)

@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib import settings
 from chalicelib.access import Access
-from infra import names, policies
+from infra import hand_out, names, policies
 from infra.deploy import DEPLOYED, stack_name
 
 if TYPE_CHECKING:
@@ -121,6 +121,18 @@ def _functions(stage: Stage) -> Iterator[str]:
         yield "whoever reaches the address may call everything: deploy without --open"
 
 
+def _pollers(stage: Stage) -> Iterator[str]:
+    cloudformation, client = stage.client("cloudformation"), stage.client("lambda")
+    described = cloudformation.describe_stacks(StackName=stack_name(stage.name))["Stacks"][0]
+    chosen = {each["ParameterKey"]: each["ParameterValue"] for each in described["Parameters"]}
+    wanted = int(chosen.get(hand_out.POLLERS_MAX, 0)) or None
+    name = stage.of(names.FUNCTION_NAMES[names.HAND_OUT])
+    cap = client.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions")
+    if cap != wanted:
+        most = wanted or "any number"
+        yield f"expected {name} to run {most} at a time, found {cap or 'no cap'}: deploy again"
+
+
 def _mappings(stage: Stage) -> Iterator[str]:
     client = stage.client("lambda")
     for function, queue in QUEUES.items():
@@ -182,6 +194,7 @@ CHECKS: Mapping[str, Callable[[Stage], Iterator[str]]] = {
     "tables": _tables,
     "queues": _queues,
     "functions": _functions,
+    "pollers": _pollers,
     "mappings": _mappings,
     "schedules": _schedules,
     "clock": _clock,

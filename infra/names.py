@@ -6,10 +6,12 @@ Shapes: names hold CloudFormation's own placeholders, `${Stage}` and `${AWS::Reg
 
 from __future__ import annotations
 
-API, TIMERS, COMMANDS = "APIHandler", "OnTimers", "OnCommands"
+API, HAND_OUT = "APIHandler", "HandOut"
+TIMERS, COMMANDS = "OnTimers", "OnCommands"
 RUNS, ROUTING, SWEEP = "OnRuns", "OnRouting", "Sweep"
 FUNCTION_NAMES = {
     API: "headrace-${Stage}-api",
+    HAND_OUT: "headrace-${Stage}-hand-out",
     TIMERS: "headrace-${Stage}-timers",
     COMMANDS: "headrace-${Stage}-commands",
     RUNS: "headrace-${Stage}-runs",

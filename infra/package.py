@@ -66,7 +66,7 @@ def build_template() -> dict[str, Any]:
     resources = builder.construct_resources(config, CHALICE_STAGE)
     made = SAMTemplateGenerator(config, _Principals()).generate(resources)
     # Chalice's own classes of dictionaries and strings become plain JSON.
-    return template.merge(json.loads(json.dumps(made)), template.extension(sender))
+    return template.completed(json.loads(json.dumps(made)), sender)
 
 
 def build_zip(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from infra.names import arn
 Statement = dict[str, Any]
 
 _READ = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
+_CLAIM = ("dynamodb:PutItem", "dynamodb:UpdateItem")
 # A transaction asks for the right of each of its writes.
 _WRITE = (
     "dynamodb:PutItem",
@@ -52,9 +53,16 @@ def _turns() -> list[Statement]:
     return [
         _allow(_READ + _WRITE, *_tables()),
         _allow(_SEND, *_queues(names.JOB_QUEUES, names.TIMERS_QUEUE, names.COMMANDS_QUEUE)),
-        _allow(_MAKE, *_queues(names.JOB_QUEUES)),  # of types that come from expressions
-        {"Effect": "Allow", "Action": ["sqs:ListQueues"], "Resource": "*"},  # knows no narrower
+        *_makes_job_queues(),  # of types that come from expressions
         *_one_time_schedules(),
+    ]
+
+
+def _makes_job_queues() -> list[Statement]:
+    """What it needs to make the queue of a job type that a bell finds missing."""
+    return [
+        _allow(_MAKE, *_queues(names.JOB_QUEUES)),
+        {"Effect": "Allow", "Action": ["sqs:ListQueues"], "Resource": "*"},  # knows no narrower
     ]
 
 
@@ -87,6 +95,16 @@ def _api() -> list[Statement]:
         *_scheduled_jobs(),
         *_tells_routing(),
         _allow(_CONSUME, *_queues(names.JOB_QUEUES)),
+    ]
+
+
+def _hand_out() -> list[Statement]:
+    """What claims need: to change jobs, ring for the ends of locks, and take bells. No turn."""
+    return [
+        _allow(_READ + _CLAIM, *_tables()),
+        _allow(_SEND + _CONSUME, *_queues(names.JOB_QUEUES)),
+        *_makes_job_queues(),
+        *_one_time_schedules(),
     ]
 
 
@@ -147,6 +165,7 @@ def _consumer(queue: str) -> list[Statement]:
 
 _STATEMENTS = {
     names.API: _api,
+    names.HAND_OUT: _hand_out,
     names.TIMERS: _timers,
     names.COMMANDS: _commands,
     names.RUNS: _runs,

@@ -19,7 +19,7 @@ from chalicelib.access import Access
 from chalicelib.delivery import runs
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
-from infra import names, policies, watching
+from infra import hand_out, names, policies, watching
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def extension(alarm_sender: str = "") -> Json:
         **_log_groups(),
         **watching.alarms(),
         **watching.dashboard(),
-        **{function: _function(function) for function in names.FUNCTION_NAMES},
+        **{each: _function(each) for each in names.FUNCTION_NAMES if each != names.HAND_OUT},
         "RestAPI": _rest_api(),
     }
     return {
@@ -69,7 +69,9 @@ def extension(alarm_sender: str = "") -> Json:
                 "AllowedValues": [each.value for each in Access],
                 "Description": "Who may call: who has an API key, who signs, or anybody",
             },
+            **hand_out.PARAMETERS,
         },
+        "Conditions": hand_out.CONDITIONS,
         "Resources": resources,
         "Outputs": {
             "JobQueuePrefix": {"Value": {"Fn::Sub": names.QUEUE_PREFIX + "j-"}},
@@ -77,6 +79,13 @@ def extension(alarm_sender: str = "") -> Json:
             "HistoryTableName": {"Value": {"Ref": "HistoryTable"}},
         },
     }
+
+
+def completed(made: Json, alarm_sender: str = "") -> Json:
+    """Return Chalice's template with all that it cannot declare."""
+    whole = merge(made, extension(alarm_sender))
+    like_the_api = merge(whole["Resources"][names.API], _function(names.HAND_OUT))
+    return hand_out.with_hand_out(whole, like_the_api)
 
 
 def merge(into: Json, added: Json) -> Json:
@@ -271,9 +280,14 @@ _MAPPINGS = {
 # otherwise than everything else, and a page of another origin could not read it.
 GATEWAY_RESPONSES = {
     "REQUEST_TOO_LARGE": "PAYLOAD_TOO_LARGE",
+    "THROTTLED": "$context.error.responseType",
+    "INTEGRATION_FAILURE": "CLUSTER_ERROR",
     "DEFAULT_4XX": "$context.error.responseType",
     "DEFAULT_5XX": "ERROR",
 }
+# A function of which too many run is not called: nothing was done, and repeating it is right.
+UNAVAILABLE = {"INTEGRATION_FAILURE": 503}
+REPEATED = ("THROTTLED", "INTEGRATION_FAILURE")
 
 
 def _rest_api() -> Json:
@@ -287,14 +301,22 @@ def _rest_api() -> Json:
         "DefinitionBody": {"info": {"title": watching.API_NAME}},  # which is the name, too
         "BinaryMediaTypes": ["*/*"],
         "GatewayResponses": {
-            response: {
-                "ResponseParameters": {"Headers": {"Access-Control-Allow-Origin": "'*'"}},
-                "ResponseTemplates": {
-                    "application/json": f'{{"code": "{code}", '
-                    '"message": $context.error.messageString}'
-                },
-            }
+            response: _gateway_response(response, code)
             for response, code in GATEWAY_RESPONSES.items()
         },
     }
     return {"Properties": properties}
+
+
+def _gateway_response(response: str, code: str) -> Json:
+    headers = {"Access-Control-Allow-Origin": "'*'"}
+    if response in REPEATED:
+        headers["Retry-After"] = "'1'"
+    status = {"StatusCode": UNAVAILABLE[response]} if response in UNAVAILABLE else {}
+    return {
+        **status,
+        "ResponseParameters": {"Headers": headers},
+        "ResponseTemplates": {
+            "application/json": f'{{"code": "{code}", "message": $context.error.messageString}}'
+        },
+    }

@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,8 @@ from chalicelib.local.terminal import BOLD, GREEN, RED, paint, say, warn
 from infra import destroy as destroying
 from infra import doctor as examining
 from infra import names, package, template
-from infra.deploy import POLL_S, WAIT_MAX_S, Deployer
+from infra import redrive as redriving
+from infra.deploy import POLL_S, WAIT_MAX_S, Choices, Deployer
 
 if TYPE_CHECKING:
     import boto3
@@ -61,7 +62,7 @@ class Account:
         return session
 
 
-def deploy(account: Account, stage: str, access: Access, *, is_agreed: bool) -> int:
+def deploy(account: Account, stage: str, choices: Choices, *, is_agreed: bool) -> int:
     """Deploy a stage, told step by step; 0 if it is as the source says. Raises: NotDone.
 
     Raises: DeploymentFailed, after the change was rolled back.
@@ -69,15 +70,15 @@ def deploy(account: Account, stage: str, access: Access, *, is_agreed: bool) -> 
     _check(stage)
     deployer = Deployer(account.session(), poll_s=account.poll_s)
     whole = package.build_template()
-    if access is Access.IAM:
+    if choices.access is Access.IAM:
         whole = template.signed(whole)
-    if access is Access.OPEN:
+    if choices.access is Access.OPEN:
         warn(paint(f"--open: whoever reaches the address of {stage} may do everything there", RED))
     with tempfile.TemporaryDirectory() as folder:
         say("packaging")
         code = package.build_zip(Path(folder))
         say(f"uploading {code.stat().st_size / 1e6:.1f} MB, unless it is there")
-        prepared = deployer.prepare(stage, whole, code, access, adopts=True)
+        prepared = deployer.prepare(stage, whole, code, choices, adopts=True)
     if prepared is None:
         say(f"nothing to do: {stage} is up to date")
         _tell_outputs(deployer.outputs(stage), account)
@@ -130,6 +131,17 @@ def doctor(account: Account, stage: str) -> int:
         for wrong in finding.wrong:
             say(f"      {wrong}")
     return 1 if ill else 0
+
+
+def redrive(account: Account, stage: str, queues: Sequence[str] | None) -> int:
+    """Put back what is parked, and say how many messages of which queue; 0.
+
+    Shapes: `queues` None are all. Raises: NotDone; NotMoved if a queue takes one no more.
+    """
+    _check(stage)
+    for found in redriving.redrive(account.session(), stage, queues or list(redriving.QUEUES)):
+        say(f"{found.queue:32} {found.moved} messages put back")
+    return 0
 
 
 def _check(stage: str) -> None:

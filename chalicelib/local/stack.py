@@ -15,6 +15,7 @@ from chalicelib.local.emulator import ACCOUNT, REGION
 from chalicelib.wiring import FIRINGS
 from infra import names, package
 from infra.deploy import Deployer
+from infra.hand_out import DEFAULT_POLLERS_MAX
 
 if TYPE_CHECKING:
     import boto3
@@ -56,7 +57,7 @@ def deploy(template: dict[str, Any], session: boto3.session.Session) -> str:
 
 
 def _complete(template: dict[str, Any], session: boto3.session.Session) -> None:
-    """Do what the emulator's CloudFormation does not: expiry of items, recursion of functions."""
+    """Do what the emulator's CloudFormation does not: expiry of items, settings of functions."""
     tables, functions = session.client("dynamodb"), session.client("lambda")
     for resource in json.loads(json.dumps(template))["Resources"].values():
         properties = resource["Properties"]
@@ -77,3 +78,7 @@ def _complete(template: dict[str, Any], session: boto3.session.Session) -> None:
             functions.put_function_recursion_config(
                 FunctionName=name, RecursiveLoop=properties["RecursiveLoop"]
             )
+            if "ReservedConcurrentExecutions" in properties:
+                functions.put_function_concurrency(
+                    FunctionName=name, ReservedConcurrentExecutions=DEFAULT_POLLERS_MAX
+                )

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from chalicelib.access import Access, Role
 from chalicelib.local.client import Client, Refused
 from infra import names, package
-from infra.deploy import Deployer, DeploymentFailed
+from infra.deploy import POLLERS_MAX, Choices, Deployer, DeploymentFailed
 from tests.aws.conftest import POLL_S, EmulatedSession, in_the_default_group, with_batch_rights
 
 pytestmark = pytest.mark.aws
@@ -74,7 +74,10 @@ def key(headrace: Command, role: Role) -> str:
 
 
 def complete(session: EmulatedSession) -> None:
-    """Do what the template says of the tables and the emulator does not."""
+    """Do what the template says of the tables and a function, and the emulator does not."""
+    name = names.resolve(names.FUNCTION_NAMES[names.HAND_OUT], stage=STAGE, account="", region="")
+    cap = {"ReservedConcurrentExecutions": POLLERS_MAX}
+    session.client("lambda").put_function_concurrency(FunctionName=name, **cap)
     tables = session.client("dynamodb")
     for name in (f"headrace-{STAGE}", f"headrace-{STAGE}-history"):
         expiry = {"AttributeName": "expires_at", "Enabled": True}
@@ -132,9 +135,11 @@ def test_a_stage_that_is_well_is_told_from_one_that_is_not(
     sqs.send_message(QueueUrl=dead, MessageBody="x")
     ill = headrace("doctor", *place)
     functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
-    sqs.purge_queue(QueueUrl=dead)
+    redriven = headrace("redrive", *place)
+    again = headrace("doctor", *place)
 
-    assert ["WRONG tables"] == [o for o in left_out.stdout.splitlines() if o[:5] == "WRONG"]
+    told = [line for line in left_out.stdout.splitlines() if line[:5] == "WRONG"]
+    assert ["WRONG tables", "WRONG pollers"] == told
     assert (0, ["well"]) == (
         well.returncode,
         sorted({line[:4] for line in well.stdout.splitlines()}),
@@ -142,6 +147,10 @@ def test_a_stage_that_is_well_is_told_from_one_that_is_not(
     assert 1 == ill.returncode
     assert f"expected the mapping of {name} to be Enabled" in ill.stdout
     assert f"1 messages are parked in headrace-{STAGE}-runs-dead" in ill.stdout
+    assert [f"headrace-{STAGE}-runs 1 messages put back"] == [
+        " ".join(line.split()) for line in redriven.stdout.splitlines() if " 1 " in line
+    ]
+    assert (0, 0) == (redriven.returncode, again.returncode), again.stdout
 
 
 def test_nothing_to_do_is_said_and_is_success(headrace: Command, stage: str, endpoint: str) -> None:
@@ -161,7 +170,7 @@ def test_a_change_that_fails_is_rolled_back_and_told_with_its_resource(
     wrong = in_the_default_group(with_batch_rights(package.build_template()))
     parameter = {"Name": "/taken", "Value": "y", "Type": "String"}
     wrong["Resources"]["Wrong"] = {"Type": "AWS::SSM::Parameter", "Properties": parameter}
-    prepared = deployer.prepare(STAGE, wrong, code, Access.OPEN)
+    prepared = deployer.prepare(STAGE, wrong, code, Choices(Access.OPEN))
     assert prepared is not None
     planned = {change.resource: change for change in deployer.changes(prepared)}
 

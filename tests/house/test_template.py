@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from app import app
+from chalicelib.api.operation import operation_of
 from chalicelib.delivery import horizon, runs, sqs
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.routing.definition import CALL_TIMEOUT
 from chalicelib.scheduler.definition import TIMEOUT_MAX_MS
 from chalicelib.store.table import TABLES
-from infra import names, policies, template
+from infra import hand_out, names, package, policies
 
-RESOURCES = template.extension()["Resources"]
+RESOURCES = package.build_template()["Resources"]
 TABLE_NAMES = {LIVE: "LiveTable", HISTORY: "HistoryTable"}
 
 
@@ -99,3 +101,15 @@ def test_queues_keep_messages_as_long_as_job_queues_made_at_run_time() -> None:
 
 def test_the_horizon_is_longer_than_any_commit_may_take() -> None:
     horizon.check_horizon()
+
+
+def test_what_hands_jobs_out_is_served_by_the_function_that_does() -> None:
+    by_id = {
+        (method.lower(), path)
+        for path, methods in app.routes.items()
+        for method, entry in methods.items()
+        if (operation := operation_of(entry.view_function)) is not None
+        and operation.id in ("activateJobs", "claimJob")
+    }
+
+    assert by_id == set(hand_out.ROUTES)

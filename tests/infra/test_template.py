@@ -13,7 +13,7 @@ import pytest
 from chalicelib import settings
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
-from infra import names, package, policies
+from infra import hand_out, names, package, policies
 from infra.template import signed
 
 Json = dict[str, Any]
@@ -64,6 +64,59 @@ def test_callers_need_a_key_unless_the_parameter_says_otherwise(template: Json) 
     for _, function in of_type(template, "AWS::Serverless::Function"):
         variables = function["Properties"]["Environment"]["Variables"]
         assert {"Ref": "Access"} == variables[settings.ACCESS]
+
+
+def test_jobs_are_handed_out_by_a_capped_function_of_the_same_code(template: Json) -> None:
+    api, made = (template["Resources"][name] for name in (names.API, names.HAND_OUT))
+    own = {"FunctionName", "Role", "ReservedConcurrentExecutions"}
+
+    assert own == {
+        key for key in made["Properties"] if made["Properties"][key] != api["Properties"].get(key)
+    }
+    assert {"Ref": "PollersMax"} in made["Properties"]["ReservedConcurrentExecutions"]["Fn::If"]
+    assert 100 == template["Parameters"]["PollersMax"]["Default"]
+
+
+def test_its_routes_and_no_others_are_integrated_with_it_which_the_gateway_may_call(
+    template: Json,
+) -> None:
+    paths = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"]
+
+    integrated = {
+        (method, path)
+        for path, methods in paths.items()
+        for method, each in methods.items()
+        if "${HandOut.Arn}" in each["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+    }
+
+    assert set(hand_out.ROUTES) == integrated
+    permission = template["Resources"]["HandOutInvokePermission"]["Properties"]
+    assert {"Ref": "HandOut"} == permission["FunctionName"]
+    assert "apigateway.amazonaws.com" == permission["Principal"]
+
+
+def test_a_caller_whom_no_function_takes_is_told_to_come_again(template: Json) -> None:
+    answers = template["Resources"]["RestAPI"]["Properties"]["GatewayResponses"]
+    failure = answers["INTEGRATION_FAILURE"]
+
+    assert 503 == failure["StatusCode"]
+    for response in ("INTEGRATION_FAILURE", "THROTTLED"):
+        assert "'1'" == answers[response]["ResponseParameters"]["Headers"]["Retry-After"]
+
+
+def test_handing_out_may_change_jobs_but_neither_remove_nor_move_anything() -> None:
+    actions = {a for each in policies.statements(names.HAND_OUT) for a in each["Action"]}
+
+    assert {"dynamodb:DeleteItem", "dynamodb:ConditionCheckItem", "dynamodb:Scan"}.isdisjoint(
+        actions
+    )
+    queues = {
+        resource["Fn::Sub"].rpartition(":")[2]
+        for each in policies.statements(names.HAND_OUT)
+        for resource in each["Resource"]
+        if any(action.startswith("sqs:") for action in each["Action"]) and resource != "*"
+    }
+    assert {names.JOB_QUEUES} == queues
 
 
 def test_it_is_plain_json(template: Json) -> None:
