@@ -15,7 +15,9 @@ from chalicelib.dmn.program import Frame, Program, program_of
 from chalicelib.dmn.run import EvaluatedDecision, Run
 from chalicelib.dmn.steps import fitted
 from chalicelib.feel import (
+    NEVER,
     DateAndTime,
+    Deadline,
     FeelError,
     Function,
     Profile,
@@ -79,6 +81,7 @@ def evaluate(
     *,
     now: datetime | None = None,
     random_bits: Callable[[int], int] | None = None,
+    deadline: Deadline = NEVER,
 ) -> Result:
     """Make a decision, or call a decision service or a knowledge model.
 
@@ -87,9 +90,11 @@ def evaluate(
         for an import's in a context with its name; text is read as a date, time or duration
         where the model wants one. What is given beyond that, in Camunda's profile all that is
         given, is a variable of every decision.
-    Raises: DmnError if there is no such decision, it requires itself, or a limit is passed.
+    Raises: DmnError if there is no such decision, it requires itself, or a limit or the deadline
+        is passed.
     """
     run = Run(None if now is None else DateAndTime.of_datetime(now), random_bits)
+    run.deadline = deadline
     try:
         program = program_of(source)
         with localcontext(CONTEXT):

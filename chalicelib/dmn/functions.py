@@ -52,7 +52,7 @@ class ModelFunction(Function):
             run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message)
             return None
         given = dict(zip(parameters, bound, strict=True))
-        run.enter(len(self.variables))
+        run.enter(len(self.variables), 1)
         # What the body warns of is located in it; what the caller did before is the caller's.
         pending, run.warnings = run.warnings, []
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from chalicelib.dmn import model
@@ -84,7 +85,7 @@ class _Outputs:
         """Take any hit; null if they do not say the same."""
         value = value_of(self.clauses, hits[0].outputs)
         for hit in hits[1:]:
-            if not same(value, value_of(self.clauses, hit.outputs)):
+            if not same(value, value_of(self.clauses, hit.outputs), run.spend):
                 numbers = [hit.row + 1 for hit in hits]
                 run.tell(self.element, f"expected rules {numbers} to say the same")
                 return None, hits
@@ -126,12 +127,13 @@ class _Ranked(_Outputs):
     def _sorted(self, run: Run, hits: list[Hit]) -> list[Hit]:
         orders = [None if order is None else order.within(run, {}) for order in self.orders]
         run.spend(len(hits) * sum(len(order) for order in orders if order))
-        return sorted(hits, key=lambda hit: [*map(_rank, orders, hit.outputs)])
+        ranks = partial(_rank, run)
+        return sorted(hits, key=lambda hit: [*map(ranks, orders, hit.outputs)])
 
 
-def _rank(order: list[Value] | None, value: Value) -> int:
+def _rank(run: Run, order: list[Value] | None, value: Value) -> int:
     """Give the place of a value in an order of priority; behind all, if it has none."""
-    places = (place for place, other in enumerate(order or ()) if same(value, other))
+    places = (place for place, other in enumerate(order or ()) if same(value, other, run.spend))
     return next(places, len(order or ()))
 
 

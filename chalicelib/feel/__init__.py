@@ -6,6 +6,7 @@ every cold start. Values are named tuples instead.
 
 from __future__ import annotations
 
+from chalicelib.feel.deadline import NEVER, Deadline
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.expression import Expression, parse, parse_unary_tests
@@ -32,9 +33,11 @@ from chalicelib.feel.temporal_text import (
 from chalicelib.feel.values import Function, Range, Value, from_python, kind_of, to_json
 
 __all__ = [
+    "NEVER",
     "Date",
     "DateAndTime",
     "DayTimeDuration",
+    "Deadline",
     "Duration",
     "Evaluation",
     "Expression",

@@ -17,18 +17,26 @@ from chalicelib.feel.temporal import (
     Time,
     YearMonthDuration,
 )
-from chalicelib.feel.values import Range, Value
+from chalicelib.feel.values import Range, Value, free
 from chalicelib.feel.zones import NANOS_PER_SECOND
 
 # Kinds that Python compares as FEEL does.
 PLAIN = frozenset((Decimal, str, Date, DayTimeDuration, YearMonthDuration))
 _DIRECT = PLAIN | {bool}
+_MANY = frozenset((list, dict, Range))  # what holds other values, a range its ends
+ITEMS_FOUND_PER_STEP = 8  # that are compared
+
+# Counts the steps that a comparison takes; part of an evaluation it is `Evaluation.spend`.
+Spend = Callable[[int], None]
 
 ORDERS: dict[str, Callable[[Value, Value], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def equal(left: Value, right: Value) -> bool | None:
-    """Tell whether two values are the same; null if they are of different kinds."""
+def equal(left: Value, right: Value, spend: Spend = free) -> bool | None:
+    """Tell whether two values are the same; null if they are of different kinds.
+
+    Raises: as `spend`, if lists or contexts take more steps to compare than are left.
+    """
     kind = type(left)
     if left is None or right is None:
         return left is right
@@ -36,8 +44,8 @@ def equal(left: Value, right: Value) -> bool | None:
         return None
     if kind in _DIRECT:
         return bool(left == right)
-    if kind is list or kind is dict:
-        return _equal_parts(left, right, set())
+    if kind in _MANY:
+        return _equal_parts(left, right, set(), spend)
     rule = _EQUAL.get(kind)
     return left is right if rule is None else rule(left, right)
 
@@ -71,10 +79,10 @@ def make_range(start: Value, end: Value, start_included: bool, end_included: boo
     return Range(start, end, start_included, end_included)
 
 
-def within(value: Value, span: Range) -> bool | None:
+def within(value: Value, span: Range, spend: Spend) -> bool | None:
     """Tell whether a range holds a value; null if that cannot be compared."""
     if span.operator:
-        return _compares(value, span)
+        return _compares(value, span, spend)
     after = ordered(">=" if span.start_included else ">", value, span.start)
     before = ordered("<=" if span.end_included else "<", value, span.end)
     if after is None or before is None:
@@ -82,37 +90,38 @@ def within(value: Value, span: Range) -> bool | None:
     return after and before
 
 
-def satisfies(value: Value, test: Value) -> bool | None:
+def satisfies(value: Value, test: Value, spend: Spend) -> bool | None:
     """Tell whether a value passes one test: it equals it, or is in that range or list.
 
     Source: DMN 1.5 section 10.3.2.8 and table 55 (`in`).
     """
     if type(test) is Range and type(value) is not Range:
-        return within(value, test)
+        return within(value, test, spend)
     if type(test) is list:
-        if type(value) is list and equal(value, test):
+        if type(value) is list and equal(value, test, spend):
             return True
-        return any(_matches_item(value, item) for item in test)
-    return equal(value, test)
+        spend(1 + len(test) // ITEMS_FOUND_PER_STEP)
+        return any(_matches_item(value, item, spend) for item in test)
+    return equal(value, test, spend)
 
 
-def same(left: Value, right: Value) -> bool:
+def same(left: Value, right: Value, spend: Spend) -> bool:
     """Tell whether two values are one to a list: `equal`, with false for what does not compare."""
-    return equal(left, right) is True
+    return equal(left, right, spend) is True
 
 
-def _matches_item(value: Value, item: Value) -> bool:
+def _matches_item(value: Value, item: Value, spend: Spend) -> bool:
     if type(item) is Range and type(value) is not Range:
-        return within(value, item) is True
-    return equal(value, item) is True
+        return within(value, item, spend) is True
+    return equal(value, item, spend) is True
 
 
-def _compares(value: Value, span: Range) -> bool | None:
+def _compares(value: Value, span: Range, spend: Spend) -> bool | None:
     other = span.end if span.operator in ("<", "<=") else span.start
     if span.operator == "=":
-        return equal(value, other)
+        return equal(value, other, spend)
     if span.operator == "!=":
-        verdict = equal(value, other)
+        verdict = equal(value, other, spend)
         return None if verdict is None else not verdict
     return ordered(span.operator, value, other)
 
@@ -124,30 +133,25 @@ def _seconds(left: Time | DateAndTime, right: Time | DateAndTime) -> tuple[int, 
     return left.instant // NANOS_PER_SECOND, right.instant // NANOS_PER_SECOND
 
 
-def _equal_parts(left: Value, right: Value, seen: set[tuple[int, int]]) -> bool:
-    """Tell whether two lists or contexts hold the same, in whatever order a context has it.
+def _equal_parts(left: Value, right: Value, seen: set[tuple[int, int]], spend: Spend) -> bool:
+    """Tell whether two lists, contexts or ranges hold the same, contexts in whatever order.
 
     Parts may be shared, so a pair that was looked at is not looked at again: had it differed,
     the comparison would have ended there.
     """
     kind, pair = type(left), (id(left), id(right))
-    if kind is not type(right) or (kind is not list and kind is not dict):
-        return same(left, right)
+    if kind is not type(right) or kind not in _MANY:
+        return same(left, right, spend)
     if left is right or pair in seen:
         return True
     seen.add(pair)
-    if kind is list:
-        parts = zip(left, right, strict=False)
-        return len(left) == len(right) and all(_equal_parts(*both, seen) for both in parts)
-    return left.keys() == right.keys() and all(
-        _equal_parts(entry, right[key], seen) for key, entry in left.items()
-    )
-
-
-def _equal_ranges(left: Range, right: Range) -> bool:
-    if left[2:] != right[2:]:
-        return False
-    return same(left.start, right.start) and same(left.end, right.end)
+    spend(1 + len(left) // ITEMS_FOUND_PER_STEP)
+    if kind is dict:
+        return left.keys() == right.keys() and all(
+            _equal_parts(entry, right[key], seen, spend) for key, entry in left.items()
+        )
+    parts = zip(left, right, strict=False)
+    return len(left) == len(right) and all(_equal_parts(*both, seen, spend) for both in parts)
 
 
 def _equal_times(left: Time | DateAndTime, right: Time | DateAndTime) -> bool | None:
@@ -156,7 +160,6 @@ def _equal_times(left: Time | DateAndTime, right: Time | DateAndTime) -> bool | 
 
 
 _EQUAL: dict[type, Callable[[Value, Value], bool | None]] = {
-    Range: _equal_ranges,
     Time: _equal_times,
     DateAndTime: _equal_times,
 }

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chalicelib.feel.deadline import NEVER, Deadline
 from chalicelib.feel.errors import FeelError, FeelWarning, WarningType
-from chalicelib.feel.limits import CALLS_MAX, LIST_MAX, MESSAGE_MAX, STEPS_MAX, WARNINGS_MAX
+from chalicelib.feel.limits import (
+    CALLS_MAX,
+    LIST_MAX,
+    MESSAGE_MAX,
+    POLL_STEPS,
+    STEPS_MAX,
+    WARNINGS_MAX,
+)
 from chalicelib.feel.temporal import DateAndTime
-from chalicelib.feel.values import Value, from_python
+from chalicelib.feel.values import ITEMS_PER_STEP, Value, from_python
 
 # A closure: what an expression is compiled to.
 Closure = Callable[["Evaluation"], Value]
@@ -22,7 +30,18 @@ class Evaluation:
     and back, so a scope is never copied per iteration.
     """
 
-    __slots__ = ("calls", "now", "random_bits", "slots", "steps", "taken", "variables", "warnings")
+    __slots__ = (
+        "calls",
+        "deadline",
+        "look_at",
+        "now",
+        "random_bits",
+        "slots",
+        "steps",
+        "taken",
+        "variables",
+        "warnings",
+    )
 
     def __init__(
         self,
@@ -37,7 +56,9 @@ class Evaluation:
         self.warnings = warnings
         self.now = now
         self.random_bits = random_bits
+        self.deadline: Deadline = NEVER  # whoever has a clock sets another one
         self.steps = 0
+        self.look_at = POLL_STEPS  # steps at which the limits are looked at
         self.calls = 0
         self.taken: dict[int, tuple[Any, Value]] | None = None
 
@@ -48,26 +69,35 @@ class Evaluation:
             warnings.append(FeelWarning(type_, message[:MESSAGE_MAX], offset))
 
     def spend(self, steps: int = 1) -> None:
-        """Count work done. Raises: FeelError past STEPS_MAX."""
+        """Count work done: a step is about a microsecond of it.
+
+        Raises: FeelError past STEPS_MAX or the deadline.
+        """
         self.steps += steps
+        if self.steps >= self.look_at:
+            self._look()
+
+    def _look(self) -> None:
         if self.steps > STEPS_MAX:
             raise FeelError(f"the evaluation takes more than {STEPS_MAX} steps")
+        self.deadline.check()
+        self.look_at = min(self.steps + POLL_STEPS, STEPS_MAX + 1)
 
     def measure(self, items: int) -> None:
-        """Count a list about to be made. Raises: FeelError past LIST_MAX or STEPS_MAX."""
+        """Count a list about to be made. Raises: FeelError past LIST_MAX or as `spend`."""
         if items > LIST_MAX:
             raise FeelError(f"a list would have more than {LIST_MAX} items")
         self.spend(items)
 
-    def enter(self, slots: int) -> None:
-        """Count a call that begins, and the slots it copies.
+    def enter(self, slots: int, steps: int) -> None:
+        """Count a call that begins, the slots it copies and the steps of its body.
 
         Raises: FeelError past CALLS_MAX nested ones.
         """
         self.calls += 1
         if self.calls > CALLS_MAX:
             raise FeelError(f"functions call each other more than {CALLS_MAX} levels deep")
-        self.spend(1 + slots // 32)
+        self.spend(steps + slots // ITEMS_PER_STEP)
 
     def take(self, value: Any) -> Value:
         """Take in a list, context or foreign number of the variables, each only once."""
@@ -77,5 +107,5 @@ class Evaluation:
         known = taken.get(id(value))
         if known is None:
             # The original is kept beside the result, so its id cannot be given to another.
-            known = taken[id(value)] = (value, from_python(value))
+            known = taken[id(value)] = (value, from_python(value, self.spend))
         return known[1]

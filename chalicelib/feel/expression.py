@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from chalicelib.feel import builtins
 from chalicelib.feel.compiler import Compiled, compile_tree
+from chalicelib.feel.deadline import NEVER, Deadline
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.limits import CACHE_MAX, CACHED_TEXT_MAX
@@ -31,13 +32,14 @@ class Expression:
         unary tests, the values that pass if they only compare with literals.
     """
 
-    __slots__ = ("_closure", "_size", "constants", "names", "text")
+    __slots__ = ("_closure", "_size", "_steps", "constants", "names", "text")
 
     text: str
     names: frozenset[str]
     constants: tuple[Value, ...] | None
     _closure: Closure
     _size: int
+    _steps: int
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class Expression:
         put(self, "names", compiled.names)
         put(self, "_closure", compiled.closure)
         put(self, "_size", compiled.size)
+        put(self, "_steps", compiled.steps)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse: expressions are shared by all who parsed the same text."""
@@ -66,6 +69,7 @@ class Expression:
         now: datetime | None = None,
         warnings: list[FeelWarning] | None = None,
         random_bits: Callable[[int], int] | None = None,
+        deadline: Deadline = NEVER,
     ) -> Value:
         """Give the expression's value; what is wrong in it makes null and a warning.
 
@@ -73,11 +77,12 @@ class Expression:
             evaluation are appended to `warnings`; `random_bits(k)` gives a number of k random
             bits, as `random.getrandbits` does; without `now` or it, functions that need them
             give null.
-        Raises: FeelError if an `assert` of the model fails or a limit is passed.
+        Raises: FeelError if an `assert` of the model fails, a limit or the deadline is passed.
         """
         moment = None if now is None else DateAndTime.of_datetime(now)
         slots = [None] * self._size if self._size else _NO_SLOTS
         run = Evaluation(variables, slots, warnings, moment, random_bits)
+        run.deadline = deadline
         try:
             return self._closure(run)
         except RecursionError:
@@ -91,6 +96,8 @@ class Expression:
 
         Raises: FeelError as `evaluate`; RecursionError, which the whole evaluation has to tell.
         """
+        if self._steps:
+            run.spend(self._steps)
         outside = run.slots, run.variables
         run.slots = [None] * self._size if self._size else _NO_SLOTS
         run.variables = variables

@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from chalicelib.feel.errors import FeelError
-from chalicelib.feel.limits import PATTERN_INPUT_MAX, PATTERN_MAX, STRING_MAX
+from chalicelib.feel.limits import (
+    PATTERN_INPUT_MAX,
+    PATTERN_MAX,
+    PATTERN_SPELT_MAX,
+    STRING_MAX,
+)
 
 if TYPE_CHECKING:
+    from chalicelib.feel.evaluation import Evaluation
     from chalicelib.feel.regex_linear import Linear
 
-    Pattern = re.Pattern[str] | Linear
+    Pattern: TypeAlias = re.Pattern[str] | Linear
 
 _FLAGS = {"s": re.DOTALL, "m": re.MULTILINE, "i": re.IGNORECASE}
 # Signs, `\\d`, and plain classes, with simple quantifiers behind them; the same everywhere.
@@ -31,17 +37,19 @@ SURELY_FEW = 20  # repetitions times characters: fewer ways than 2 to this power
 _REFERENCE = re.compile(r"\\(.)|\$(\d+)|([\\$])", re.DOTALL)
 
 
-def matches(input_: str, pattern: str, flags: str | None = None) -> bool | None:
+def matches(run: Evaluation, input_: str, pattern: str, flags: str | None = None) -> bool | None:
     """Tell whether the pattern is found anywhere; null for a bad pattern or flag."""
-    compiled = compiled_for(input_, pattern, flags or "")
+    compiled = compiled_for(run, input_, pattern, flags or "")
     if compiled is None:
         return None
     return compiled.search(input_) is not None
 
 
-def replace(input_: str, pattern: str, replacement: str, flags: str | None = None) -> str | None:
+def replace(
+    run: Evaluation, input_: str, pattern: str, replacement: str, flags: str | None = None
+) -> str | None:
     """Put a replacement, in which `$1` is the first group, in place of every match."""
-    compiled = compiled_for(input_, pattern, flags or "")
+    compiled = compiled_for(run, input_, pattern, flags or "")
     if compiled is None:
         return None
     pieces = _replacement(replacement, compiled.groups)
@@ -59,15 +67,15 @@ def replace(input_: str, pattern: str, replacement: str, flags: str | None = Non
     return "".join((*parts, input_[end:]))
 
 
-def extract(input_: str, pattern: str) -> list[str] | None:
+def extract(run: Evaluation, input_: str, pattern: str) -> list[str] | None:
     """List the parts of the text that match."""
-    compiled = compiled_for(input_, pattern)
+    compiled = compiled_for(run, input_, pattern)
     if compiled is None:
         return None
     return [found[0] or "" for found in compiled.finditer(input_)]
 
 
-def compiled_for(input_: str, pattern: str, flags: str = "") -> Pattern | None:
+def compiled_for(run: Evaluation, input_: str, pattern: str, flags: str = "") -> Pattern | None:
     """Return what finds a pattern in a text and does end; None for a bad pattern or flag.
 
     Raises: FeelError if the text is too long, or the pattern cannot be followed on it.
@@ -75,23 +83,29 @@ def compiled_for(input_: str, pattern: str, flags: str = "") -> Pattern | None:
     if len(input_) > PATTERN_INPUT_MAX:
         raise FeelError(f"a pattern is applied to more than {PATTERN_INPUT_MAX} characters")
     compiled = compile_pattern(pattern, flags)
+    run.deadline.check()  # of all that FEEL does this may take the longest
     if compiled is None or len(_REPEATS.findall(compiled.pattern)) * len(input_) < SURELY_FEW:
         return compiled
-    return _bounded(compiled, len(input_))
+    return _bounded(run, compiled, len(input_))
 
 
-def _bounded(compiled: re.Pattern[str], length: int) -> Pattern:
+def _bounded(run: Evaluation, compiled: re.Pattern[str], length: int) -> Pattern:
     """Return the pattern, in a form that cannot try too many ways if `re` might."""
     from chalicelib.feel import regex_linear  # noqa: PLC0415 - few need it
 
-    if regex_linear.ways(compiled, length) <= regex_linear.WAYS_MAX:
+    ways = regex_linear.ways(compiled, length)
+    if ways <= regex_linear.WAYS_MAX:
+        run.spend(ways // regex_linear.WAYS_PER_STEP)
         return compiled
-    return regex_linear.linear(compiled)
+    return regex_linear.linear(compiled).counted(run.spend)
 
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
-    """Translate and compile; None for a bad pattern or flag."""
+    """Translate and compile; None for a bad pattern or flag.
+
+    Raises: FeelError if its classes, spelt out, are too long.
+    """
     if len(pattern) > PATTERN_MAX or not set(flags) <= {*_FLAGS, "x"}:
         return None
     options = re.RegexFlag(0)
@@ -102,6 +116,11 @@ def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
             from chalicelib.feel.regex_syntax import translate  # noqa: PLC0415 - few need it
 
             pattern = translate(pattern, flags)
+            if len(pattern) > PATTERN_SPELT_MAX:
+                raise FeelError(
+                    f"a pattern has more than {PATTERN_SPELT_MAX} characters when its classes are "
+                    "spelt out"
+                )
         return re.compile(pattern, options)
     except (ValueError, re.error, RecursionError, OverflowError):
         return None

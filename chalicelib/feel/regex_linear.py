@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from re import _constants as ops  # type: ignore[attr-defined]
@@ -20,10 +21,13 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from chalicelib.feel.errors import FeelError
+from chalicelib.feel.values import free
 
 PROGRAM_MAX = 5_000  # instructions; `{2,1000}` is so many copies
 STEPS_MAX = 3_000_000  # of all matches in one text; some seconds
-WAYS_MAX = 10**8  # in which `re` may cut a text without being a nuisance: about a second
+WAYS_MAX = 3 * 10**7  # in which `re` may cut a text: at most some tenths of a second
+WAYS_PER_STEP = 5_000  # of an evaluation
+LOOKS_PER_STEP = 4  # places of the program that are looked at in a step of an evaluation
 
 Test = Callable[[str], bool]
 Slots = tuple[int, ...]
@@ -52,15 +56,25 @@ class Match:
 
 
 class Linear:
-    """A compiled pattern. Raises: FeelError if it cannot be followed in linear time."""
+    """A compiled pattern. Raises: FeelError if it cannot be followed in linear time.
+
+    Shapes: whoever searches counts the steps of it by `spend`, which may raise.
+    """
 
     def __init__(self, tree: Any, flags: int) -> None:
         self.groups: int = tree.state.groups - 1
         self._flags = flags
+        self._spend: Callable[[int], None] = free
         self._program: list[tuple[int, Any, Any]] = []
         self._begins = [-1] * (2 * self.groups + 2)
         self._capture(tree, 0)
         self._add(DONE)
+
+    def counted(self, spend: Callable[[int], None]) -> Linear:
+        """Return the same pattern, with somebody who counts what searching takes."""
+        counted = copy(self)
+        counted._spend = spend
+        return counted
 
     def search(self, text: str) -> Match | None:
         """Find the first match."""
@@ -176,6 +190,7 @@ class Linear:
             if best is None:
                 self._spread(now, seen, (0, empty), (text, place))
             steps[0] += len(seen) + 1
+            self._spend(1 + len(seen) // LOOKS_PER_STEP)
             if steps[0] > STEPS_MAX:
                 raise FeelError("a pattern that repeats what repeats takes too long on this text")
             ways = []

@@ -5,34 +5,48 @@ Source: DMN 1.5 section 10.3.4.1 (`string`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.feel import names, numbers, temporal_text
 from chalicelib.feel.errors import FeelError
 from chalicelib.feel.limits import STRING_MAX
-from chalicelib.feel.values import TEMPORAL, Function, Range, Value, to_json
+from chalicelib.feel.values import (
+    ITEMS_PER_STEP,
+    TEMPORAL,
+    Function,
+    Range,
+    Value,
+    free,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from chalicelib.feel.evaluation import Evaluation
 
 
-def to_string(value: Value) -> str:
+def to_string(value: Value, spend: Callable[[int], None] = free) -> str:
     """Write a value as text; a string at the top stays as it is, within others it is quoted.
 
-    Raises: FeelError if the text has more than STRING_MAX characters.
+    Raises: FeelError if the text has more than STRING_MAX characters; as `spend`.
     """
-    return value if type(value) is str else "".join(_Writer().write(value))
+    return value if type(value) is str else "".join(_Writer(spend).write(value))
 
 
 class _Writer:
     """Pieces of text that are counted while they are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, spend: Callable[[int], None]) -> None:
         self.size = 0
+        self.spend = spend
 
     def write(self, value: Value) -> list[str]:
         pieces = self._pieces(value)
         self.size += sum(map(len, pieces)) if type(value) not in (list, dict) else len(pieces)
         if self.size > STRING_MAX:
             raise FeelError(f"a string would have more than {STRING_MAX} characters")
+        self.spend(1 + len(pieces) // ITEMS_PER_STEP)
         return pieces
 
     def _pieces(self, value: Value) -> list[str]:
@@ -50,9 +64,9 @@ class _Writer:
         return [_scalar(value)]
 
 
-def to_json_text(value: Value) -> str:
-    """Write a value as JSON, numbers digit for digit."""
-    return _json(to_json(value))
+def to_json_text(run: Evaluation, value: Value) -> str:
+    """Write a value as JSON, numbers digit for digit. Raises: FeelError as `to_json`."""
+    return _json(to_json(value, run.spend), run.spend)
 
 
 def from_json_text(text: str) -> Value:
@@ -108,13 +122,15 @@ def _key(key: str) -> str:
     return key if names.steps(key) == [key] and not key[0].isdigit() else _quoted(key)
 
 
-def _json(value: Any) -> str:
+def _json(value: Any, spend: Callable[[int], None]) -> str:
     if type(value) is Decimal:
         return numbers.format_number(value)
     if type(value) is list:
-        return "[" + ",".join(map(_json, value)) + "]"
+        spend(1 + len(value) // 8)
+        return "[" + ",".join([_json(item, spend) for item in value]) + "]"
     if type(value) is dict:
-        entries = (f"{_json(key)}:{_json(entry)}" for key, entry in value.items())
+        spend(1 + len(value) // 8)
+        entries = [f"{_json(key, spend)}:{_json(entry, spend)}" for key, entry in value.items()]
         return "{" + ",".join(entries) + "}"
     if type(value) is str:
         return '"' + value.translate(_ESCAPES) + '"'

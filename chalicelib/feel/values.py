@@ -7,7 +7,7 @@ Source: DMN 1.5 section 10.3.2 and table 41.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -111,6 +111,9 @@ TEMPORAL = frozenset((Date, Time, DateAndTime, DayTimeDuration, YearMonthDuratio
 # What a variable may hold that needs no look inside.
 READY = frozenset((Decimal, str, bool, type(None), Range, *TEMPORAL))
 
+# Items of a list, entries of a context or characters of a text that are looked at in one step.
+ITEMS_PER_STEP = 32
+
 _JSON_ALREADY = frozenset((bool, type(None)))
 _ITEM_SIZE = 8  # characters that an item or entry counts for, beside its text
 
@@ -123,63 +126,81 @@ def kind_of(value: Value) -> str:
     return kind
 
 
-def from_python(value: Any) -> Value:
+def free(steps: int) -> None:
+    """Count nothing: what is done outside of an evaluation."""
+
+
+def from_python(value: Any, spend: Callable[[int], None] = free) -> Value:
     """Take a value in: numbers of any type become decimals, Python's dates become FEEL's.
 
     A list or context in which nothing has to change is given back as it is, not copied.
-    Raises: FeelError if it holds something FEEL has no value for.
+    Shapes: `spend` counts the steps that it takes to look at a list or context.
+    Raises: FeelError if it holds something FEEL has no value for; as `spend`.
     """
     kind = type(value)
     if kind in READY or isinstance(value, Function):
         return value
     if kind is dict or kind is list:
-        return value if _is_ready(value) else _copied(value)
+        return value if _is_ready(value, spend) else _copied(value)
     return _scalar_from(value)
 
 
-def to_json(value: Value) -> Any:
+def to_json(value: Value, spend: Callable[[int], None] = free) -> Any:
     """Take a value out as JSON: temporal values as text, functions and ranges as null.
 
-    Shapes: numbers stay `Decimal`, without trailing zeros or an exponent.
+    Shapes: numbers stay `Decimal`, without trailing zeros or an exponent; `spend` counts the
+        steps that it takes.
     Raises: FeelError if it is nested too deeply for Python, or larger than JSON_MAX: a few
-        expressions can make a list that holds one other a billion times.
+        expressions can make a list that holds one other a billion times; as `spend`.
     Source: the documented behaviour of Zeebe's FEEL (contract section 5.10).
     """
     try:
-        return _json(value, [JSON_MAX])
+        return _json(value, _Room(spend))
     except RecursionError:
         raise FeelError("a value is nested too deeply") from None
 
 
-def _json(value: Value, left: list[int]) -> Any:
+class _Room:
+    """The characters that are left for a value as JSON."""
+
+    __slots__ = ("left", "spend")
+
+    def __init__(self, spend: Callable[[int], None]) -> None:
+        self.left = JSON_MAX
+        self.spend = spend
+
+    def take(self, characters: int) -> None:
+        self.left -= characters
+        if self.left < 0:
+            raise FeelError(f"a value would have more than {JSON_MAX} characters as JSON")
+        self.spend(characters // _ITEM_SIZE)
+
+
+def _json(value: Value, room: _Room) -> Any:
     """Loops, not comprehensions, which would take two of Python's frames per level."""
     kind = type(value)
     if kind is str:
-        _take(left, len(value))
+        room.take(len(value))
         return value
     if kind in _JSON_ALREADY:
         return value
     if kind is Decimal:
-        return numbers.plain(value)
+        number = numbers.plain(value)
+        room.take(abs(number.adjusted()))
+        return number
     if kind is dict:
         context = {}
-        _take(left, _ITEM_SIZE * (1 + len(value)))
+        room.take(_ITEM_SIZE * (1 + len(value)))
         for key, entry in value.items():
-            context[key] = _json(entry, left)
+            context[key] = _json(entry, room)
         return context
     if kind is list:
         items = []
-        _take(left, _ITEM_SIZE * (1 + len(value)))
+        room.take(_ITEM_SIZE * (1 + len(value)))
         for item in value:
-            items.append(_json(item, left))
+            items.append(_json(item, room))
         return items
     return _json_text(value) if kind in TEMPORAL else None
-
-
-def _take(left: list[int], size: int) -> None:
-    left[0] -= size
-    if left[0] < 0:
-        raise FeelError(f"a value would have more than {JSON_MAX} characters as JSON")
 
 
 def _json_text(value: Value) -> str:
@@ -191,7 +212,7 @@ def _json_text(value: Value) -> str:
     return temporal_text.format_temporal(value)
 
 
-def _is_ready(value: list[Any] | dict[str, Any]) -> bool:
+def _is_ready(value: list[Any] | dict[str, Any], spend: Callable[[int], None]) -> bool:
     """Tell whether nothing inside has to change, however deep it is."""
     waiting: list[Any] = [value]
     seen: set[int] = set()  # values made by expressions may share their parts
@@ -200,6 +221,7 @@ def _is_ready(value: list[Any] | dict[str, Any]) -> bool:
         if id(inside) in seen:
             continue
         seen.add(id(inside))
+        spend(len(inside) // ITEMS_PER_STEP)
         if type(inside) is dict:
             if not all(type(key) is str for key in inside):
                 return False

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 
+from chalicelib import feel
 from chalicelib.dmn import DmnError, evaluate, parse
 from chalicelib.feel.limits import WARNINGS_MAX
 from tests.dmn.models import decision, definitions, given, literal, output, result, table
@@ -24,6 +26,32 @@ def loops(depth: int) -> str:
 def test_loops_in_boxes_end_at_the_limit_of_steps() -> None:
     with pytest.raises(DmnError, match=r"d: the evaluation takes more than \d+ steps"):
         result(decision("d", loops(3)), "d")
+
+
+def hurried(inner: str, name: str) -> None:
+    """Make a decision by a clock that goes on a second each time it is looked at."""
+    deadline = feel.Deadline(count().__next__)
+    evaluate(parse(definitions(inner)), name, {"n": 1}, deadline=deadline)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        decision("d", loops(3)),
+        decision("d", literal("sum(for i in 1..100000 return i)")),
+        *(
+            given("n")
+            + decision(
+                "d", table(["n"], [output()], [("> 0", "n")] * 3_000, policy=policy), inputs=["n"]
+            )
+            for policy in ("COLLECT", "ANY", "RULE ORDER")
+        ),
+    ],
+    ids=["loops", "text", "COLLECT", "ANY", "RULE ORDER"],
+)
+def test_a_decision_ends_at_its_deadline(inner: str) -> None:
+    with pytest.raises(DmnError, match="d: the evaluation takes more than 2 seconds"):
+        hurried(inner, "d")
 
 
 def test_all_decisions_of_an_evaluation_share_the_limit() -> None:

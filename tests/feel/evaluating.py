@@ -48,6 +48,11 @@ def shown(
     return to_string([value(text, variables, profile, names)])[1:-1]
 
 
+def running() -> feel.Evaluation:
+    """Give an evaluation under way, for what needs one."""
+    return feel.Evaluation({}, [], None, None, None)
+
+
 def warned(text: str, variables: Mapping[str, Any] | None = None) -> list[str]:
     """Give the types of the warnings that an evaluation leaves."""
     warnings: list[feel.FeelWarning] = []

@@ -9,6 +9,8 @@ from decimal import Decimal
 
 from chalicelib.feel import comparison
 from chalicelib.feel.builtins.signature import Builtin
+from chalicelib.feel.comparison import ITEMS_FOUND_PER_STEP
+from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.numbers import ONE, ZERO
 from chalicelib.feel.values import Value
 
@@ -18,14 +20,14 @@ def count(items: list[Value]) -> Decimal:
     return Decimal(len(items))
 
 
-def least(items: list[Value]) -> Value:
+def least(run: Evaluation, items: list[Value]) -> Value:
     """Give the lowest item; null of an empty list or of items without an order."""
-    return _extreme(items, "<")
+    return _extreme(run, items, "<")
 
 
-def greatest(items: list[Value]) -> Value:
+def greatest(run: Evaluation, items: list[Value]) -> Value:
     """Give the highest item; null of an empty list or of items without an order."""
-    return _extreme(items, ">")
+    return _extreme(run, items, ">")
 
 
 def total(items: list[Value]) -> Decimal | None:
@@ -99,11 +101,13 @@ def _are_numbers(items: list[Value]) -> bool:
     return all(type(item) is Decimal for item in items)
 
 
-def _extreme(items: list[Value], operator: str) -> Value:
+def _extreme(run: Evaluation, items: list[Value], operator: str) -> Value:
     if not items or not comparison.is_ordered_kind(items[0]):
         return None
     best = items[0]
-    for item in items[1:]:
+    for index, item in enumerate(items):
+        if index % ITEMS_FOUND_PER_STEP == 0:
+            run.spend()
         verdict = comparison.ordered(operator, item, best)
         if verdict is None:
             return None
@@ -114,8 +118,8 @@ def _extreme(items: list[Value], operator: str) -> Value:
 
 FUNCTIONS = (
     Builtin("count(list: list)", count),
-    Builtin("min(list...)", least),
-    Builtin("max(list...)", greatest),
+    Builtin("min(list...)", least, needs_run=True),
+    Builtin("max(list...)", greatest, needs_run=True),
     Builtin("sum(list...)", total),
     Builtin("mean(list...)", mean),
     Builtin("product(list...)", product),

@@ -6,7 +6,8 @@ Source: DMN 1.5 section 10.3.4.11; Camunda's documentation for paths of keys and
 from __future__ import annotations
 
 from chalicelib.feel.builtins.signature import Builtin
-from chalicelib.feel.values import Value
+from chalicelib.feel.evaluation import Evaluation
+from chalicelib.feel.values import ITEMS_PER_STEP, Value
 
 
 def get_value(context: dict[str, Value], key: str) -> Value:
@@ -34,7 +35,7 @@ def put(context: dict[str, Value], key: str, value: Value) -> dict[str, Value]:
     return {**context, key: value}
 
 
-def put_at(context: dict[str, Value], keys: list[Value], value: Value) -> Value:
+def put_at(run: Evaluation, context: dict[str, Value], keys: list[Value], value: Value) -> Value:
     """Give the context with a value at the end of a path of keys, which is made if need be."""
     if not keys or not all(type(key) is str for key in keys):
         return None
@@ -43,16 +44,18 @@ def put_at(context: dict[str, Value], keys: list[Value], value: Value) -> Value:
         branch = branches[-1].get(key)
         branches.append(branch if type(branch) is dict else {})
     for branch, key in zip(reversed(branches), reversed(keys), strict=True):
+        run.spend(1 + len(branch))
         value = {**branch, key: value}
     return value
 
 
-def merge(contexts: list[Value]) -> Value:
+def merge(run: Evaluation, contexts: list[Value]) -> Value:
     """Give one context of the entries of all; a later one wins."""
     merged: dict[str, Value] = {}
     for context in contexts:
         if type(context) is not dict:
             return None
+        run.spend(1 + len(context) // ITEMS_PER_STEP)
         merged.update(context)
     return merged
 
@@ -77,9 +80,9 @@ FUNCTIONS = (
     Builtin("get entries(m: context)", get_entries),
     Builtin("get entries(context: context)", get_entries, only_zeebe=True),
     Builtin("context put(context: context, key: string, value: any)", put),
-    Builtin("context put(context: context, keys: list, value: any)", put_at),
+    Builtin("context put(context: context, keys: list, value: any)", put_at, needs_run=True),
     Builtin("put(context: context, key: string, value: any)", put),
-    Builtin("context merge(contexts: list)", merge),
-    Builtin("put all(contexts: list)", merge),
+    Builtin("context merge(contexts: list)", merge, needs_run=True),
+    Builtin("put all(contexts: list)", merge, needs_run=True),
     Builtin("context(entries: list)", of_entries),
 )

@@ -12,6 +12,7 @@ from decimal import Decimal
 from chalicelib.feel import comparison, names, numbers, parser, temporal_text, text
 from chalicelib.feel.builtins.signature import Builtin
 from chalicelib.feel.errors import FeelError
+from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.tree import Call, Literal, Name, Node, RangeLiteral
 from chalicelib.feel.values import Range, Value
@@ -41,9 +42,9 @@ def number(source: str, grouping: str | None = None, point: str | None = None) -
     return numbers.read_number(source) if _NUMBER.fullmatch(source) else None
 
 
-def string(value: Value) -> str | None:
+def string(run: Evaluation, value: Value) -> str | None:
     """Write a value as text; null stays null."""
-    return None if value is None else text.to_string(value)
+    return None if value is None else text.to_string(value, run.spend)
 
 
 def range_of(source: str) -> Range | None:
@@ -81,9 +82,9 @@ FUNCTIONS = (
     Builtin(
         "number(from: string, grouping separator: string?, decimal separator: string?)", number
     ),
-    Builtin("string(from: any)", string),
+    Builtin("string(from: any)", string, needs_run=True),
     Builtin("range(from: string)", range_of),
     Builtin("from json(json: string)", text.from_json_text),
     Builtin("from json(value: string)", text.from_json_text),
-    Builtin("to json(value: any)", text.to_json_text),
+    Builtin("to json(value: any)", text.to_json_text, needs_run=True),
 )

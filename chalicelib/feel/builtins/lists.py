@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cmp_to_key
 
 from chalicelib.feel.builtins.signature import Builtin
-from chalicelib.feel.comparison import PLAIN, same
+from chalicelib.feel.comparison import ITEMS_FOUND_PER_STEP, PLAIN, same
 from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.values import Function, Value
 
@@ -35,8 +35,9 @@ def append(items: list[Value], *more: Value) -> list[Value]:
     return [*items, *more]
 
 
-def concatenate(*lists: list[Value]) -> list[Value]:
+def concatenate(run: Evaluation, *lists: list[Value]) -> list[Value]:
     """Put lists one after the other."""
+    run.measure(sum(map(len, lists)))
     return [item for items in lists for item in items]
 
 
@@ -74,7 +75,7 @@ def replace_matching(run: Evaluation, items: list[Value], match: Function, new: 
 
 def union(run: Evaluation, *lists: list[Value]) -> list[Value]:
     """Put lists one after the other and keep the first of equal items."""
-    return distinct_values(run, concatenate(*lists))
+    return distinct_values(run, concatenate(run, *lists))
 
 
 def distinct_values(run: Evaluation, items: list[Value]) -> list[Value]:
@@ -104,8 +105,9 @@ def duplicate_values(run: Evaluation, items: list[Value]) -> list[Value]:
 
 def index_of(run: Evaluation, items: list[Value], match: Value) -> list[Decimal]:
     """List the positions of the items that equal the match."""
-    run.spend(len(items) // 8)
-    return [Decimal(place) for place, item in enumerate(items, 1) if same(item, match)]
+    run.spend(len(items) // ITEMS_FOUND_PER_STEP)
+    spend = run.spend
+    return [Decimal(place) for place, item in enumerate(items, 1) if same(item, match, spend)]
 
 
 def flatten(run: Evaluation, items: list[Value]) -> list[Value]:
@@ -153,9 +155,9 @@ def _place(items: list[Value], position: Decimal) -> int | None:
 
 def _find(run: Evaluation, items: list[Value], wanted: Value) -> int | None:
     """Give the index of the first item that equals another."""
-    run.spend(1 + len(items) // 8)
+    run.spend(1 + len(items) // ITEMS_FOUND_PER_STEP)
     for index, item in enumerate(items):
-        if same(item, wanted):
+        if same(item, wanted, run.spend):
             return index
     return None
 
@@ -165,7 +167,7 @@ FUNCTIONS = (
     Builtin("sublist(list: list, start position: number, length?: number)", sublist),
     Builtin("sublist(list: list, start: number, length?: number)", sublist),
     Builtin("append(list: list, item*)", append),
-    Builtin("concatenate(list*: list)", concatenate),
+    Builtin("concatenate(list*: list)", concatenate, needs_run=True),
     Builtin("union(list*: list)", union, needs_run=True),
     Builtin("insert before(list: list, position: number, newItem: any)", insert_before),
     Builtin("remove(list: list, position: number)", remove),

@@ -17,10 +17,11 @@ from typing import Any
 from chalicelib.feel.errors import FeelError, WarningType
 from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.limits import STRING_MAX
-from chalicelib.feel.values import KINDS, Function, Kind, Value, kind_of
+from chalicelib.feel.values import ITEMS_PER_STEP, KINDS, Function, Kind, Value, kind_of
 
 _TYPES: dict[str, frozenset[type]] = {kind: frozenset((type_,)) for type_, kind in KINDS.items()}
 _CALLABLE: frozenset[type] = frozenset((Function,))
+_LONG = frozenset((list, str, dict))
 _ANY = "any"
 
 
@@ -107,8 +108,8 @@ class BuiltinFunction(Function):
         """Give the result of the first row that takes the values; null and a warning if none."""
         work = 1
         for value in values:
-            if type(value) is list or type(value) is str:
-                work += len(value) // 32
+            if type(value) in _LONG:
+                work += len(value) // ITEMS_PER_STEP
         run.spend(work)
         for row, order, direct in plans:
             if direct is not None:
@@ -130,8 +131,12 @@ class BuiltinFunction(Function):
             result = None
         if type(result) is list:
             run.measure(len(result))
-        elif type(result) is str and len(result) > STRING_MAX:
-            raise FeelError(f"a string would have more than {STRING_MAX} characters")
+        elif type(result) is str:
+            if len(result) > STRING_MAX:
+                raise FeelError(f"a string would have more than {STRING_MAX} characters")
+            run.spend(len(result) // ITEMS_PER_STEP)
+        elif type(result) is dict:
+            run.spend(len(result))
         elif result is None:
             message = f"{self.name} has no result for these arguments"
             run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message, offset)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from chalicelib.feel import regex
 from chalicelib.feel.builtins.signature import Builtin
 from chalicelib.feel.errors import FeelError
+from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.limits import STRING_MAX
 
 
@@ -44,9 +45,9 @@ def contains(string: str, match: str) -> bool:
     return match in string
 
 
-def split(string: str, delimiter: str) -> list[str] | None:
+def split(run: Evaluation, string: str, delimiter: str) -> list[str] | None:
     """Take a string apart at every match of a pattern."""
-    pattern = regex.compiled_for(string, delimiter)
+    pattern = regex.compiled_for(run, string, delimiter)
     if pattern is None:
         return None
     parts, end = [], 0
@@ -97,17 +98,20 @@ FUNCTIONS = (
     Builtin(
         "replace(input: string, pattern: string, replacement: string, flags?: string?)",
         regex.replace,
+        needs_run=True,
     ),
-    Builtin("matches(input: string, pattern: string, flags?: string?)", regex.matches),
-    Builtin("split(string: string, delimiter: string)", split),
+    Builtin(
+        "matches(input: string, pattern: string, flags?: string?)", regex.matches, needs_run=True
+    ),
+    Builtin("split(string: string, delimiter: string)", split, needs_run=True),
     Builtin("string join(list: list, delimiter?: string?)", string_join),
     Builtin(
         "string join(list: list, delimiter: string?, prefix: string, suffix: string)",
         string_join,
         only_zeebe=True,
     ),
-    Builtin("extract(input: string, pattern: string)", regex.extract),
-    Builtin("extract(string: string, pattern: string)", regex.extract),
+    Builtin("extract(input: string, pattern: string)", regex.extract, needs_run=True),
+    Builtin("extract(string: string, pattern: string)", regex.extract, needs_run=True),
     Builtin("trim(string: string)", str.strip),
     Builtin("is blank(string: string)", lambda string: not string.strip()),
     Builtin("to base64(value: string)", to_base64),

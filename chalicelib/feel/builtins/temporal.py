@@ -101,13 +101,13 @@ def months_between(start: Date | DateAndTime, end: Date | DateAndTime) -> YearMo
     return YearMonthDuration(months)
 
 
-def is_same(left: Value, right: Value) -> bool:
+def is_same(run: Evaluation, left: Value = None, right: Value = None) -> bool:
     """Tell whether two values are one, down to the spelling of their zones."""
     if type(left) is not type(right):
         return False
     if isinstance(left, Time | DateAndTime):
         return bool(left == right)
-    return equal(left, right) is True
+    return equal(left, right, run.spend) is True
 
 
 def day_of_year(date: Date | DateAndTime) -> Decimal:
@@ -176,7 +176,7 @@ FUNCTIONS = (
     ),
     Builtin(f"duration(from: string|{_SPAN})", duration),
     Builtin(f"years and months duration(from: {_DATE}, to: {_DATE})", months_between),
-    Builtin("is(value1?: any, value2?: any)", lambda left=None, right=None: is_same(left, right)),
+    Builtin("is(value1?: any, value2?: any)", is_same, needs_run=True),
     Builtin(f"day of year(date: {_DATE})", day_of_year),
     Builtin(f"week of year(date: {_DATE})", week_of_year),
     Builtin(f"day of week(date: {_DATE})", day_of_week),

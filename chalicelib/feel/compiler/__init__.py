@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from chalicelib.feel import tree
 from chalicelib.feel.compiler import access, calls, forms, iteration, operators
-from chalicelib.feel.compiler.scope import Builder, Scope, Unit
+from chalicelib.feel.compiler.scope import NODES_PER_STEP, Builder, Scope, Unit
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.numbers import CONTEXT
 from chalicelib.feel.profile import Profile
@@ -46,11 +46,15 @@ _BUILDERS: dict[type, Builder] = {
 
 
 class Compiled(NamedTuple):
-    """What an expression is compiled to: its closure, its slots and the free names it reads."""
+    """What an expression is compiled to: its closure, its slots and the free names it reads.
+
+    Shapes: `steps` is what it takes as a part of a larger evaluation; nothing if it is small.
+    """
 
     closure: Closure
     size: int
     names: frozenset[str]
+    steps: int
 
 
 def compile_tree(
@@ -61,7 +65,8 @@ def compile_tree(
     closure = Scope(unit).build(node)
     if unit.computes:
         closure = _in_context(closure)
-    return Compiled(closure, unit.size, frozenset(unit.free_names))
+    names = frozenset(unit.free_names)
+    return Compiled(closure, unit.size, names, unit.nodes // NODES_PER_STEP)
 
 
 def _in_context(closure: Closure) -> Closure:

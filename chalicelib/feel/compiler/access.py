@@ -14,7 +14,7 @@ from chalicelib.feel.errors import WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.tree import Filter, Literal, Name, Path
-from chalicelib.feel.values import READY, Value, kind_of
+from chalicelib.feel.values import ITEMS_PER_STEP, READY, Value, kind_of
 
 PARTIAL = "partial"
 
@@ -44,7 +44,7 @@ def _build_partial(slot: int) -> Closure:
         results = run.slots[slot]
         if type(results) is not list:
             return results
-        run.spend(1 + len(results) // 32)
+        run.spend(1 + len(results) // ITEMS_PER_STEP)
         return results.copy()
 
     return load
@@ -143,7 +143,9 @@ def build_filter(node: Filter, scope: Scope) -> Closure:
         return _build_index(base, node.condition.value, node.offset)
     inner = scope.inner()
     slot = inner.declare_item()
+    nodes = scope.unit.nodes
     condition = inner.build(node.condition)
+    steps = scope.steps_since(nodes)
     offset = node.offset
 
     def keep(run: Evaluation) -> Value:
@@ -155,7 +157,7 @@ def build_filter(node: Filter, scope: Scope) -> Closure:
         slots = run.slots
         kept = []
         for item in items or _NOTHING:
-            run.spend()
+            run.spend(steps)
             slots[slot] = item
             verdict = condition(run)
             if verdict is True:

@@ -17,24 +17,36 @@ from chalicelib.feel.tree import Call, FunctionLiteral, Literal, Name, Parameter
 from chalicelib.feel.types import FeelType
 from chalicelib.feel.values import Function, Value, kind_of
 
+SLOTS_PER_STEP = 8  # that a function keeps: as long as it lives, so they are dearer than others
+
+
+class Body:
+    """What a function literal is compiled to.
+
+    Shapes: `places` are the slots of the parameters; `steps` are those that one call takes.
+    """
+
+    __slots__ = ("closure", "names", "places", "steps", "types")
+
+    def __init__(
+        self, parameters: Sequence[Parameter], places: Sequence[int], closure: Closure, steps: int
+    ) -> None:
+        self.names = [parameter.name for parameter in parameters]
+        self.types = [parameter.type for parameter in parameters]
+        self.places = places
+        self.closure = closure
+        self.steps = steps
+
 
 class UserFunction(Function):
     """A function literal together with the values of the scope it was made in."""
 
-    __slots__ = ("body", "captured", "places", "types", "variables")
+    __slots__ = ("body", "captured", "types", "variables")
 
-    def __init__(
-        self,
-        parameters: Sequence[Parameter],
-        body: Closure,
-        places: Sequence[int],
-        captured: list[Value],
-        variables: Mapping[str, Any],
-    ) -> None:
-        super().__init__("function", [parameter.name for parameter in parameters])
-        self.types = [parameter.type for parameter in parameters]
+    def __init__(self, body: Body, captured: list[Value], variables: Mapping[str, Any]) -> None:
+        super().__init__("function", body.names)
+        self.types = body.types
         self.body = body
-        self.places = places
         self.captured = captured
         self.variables = variables
 
@@ -47,13 +59,13 @@ class UserFunction(Function):
             message = f"expected {len(self.parameters)} fitting arguments: {self.parameters}"
             run.warn(WarningType.FUNCTION_INVOCATION_FAILURE, message)
             return None
-        run.enter(len(self.captured))
+        run.enter(len(self.captured), self.body.steps)
         outside = run.slots, run.variables
         run.slots, run.variables = self.captured.copy(), self.variables
-        for place, value in zip(self.places, bound, strict=True):
+        for place, value in zip(self.body.places, bound, strict=True):
             run.slots[place] = value
         try:
-            return self.body(run)
+            return self.body.closure(run)
         finally:
             run.slots, run.variables = outside
             run.calls -= 1
@@ -92,8 +104,14 @@ def build_function(node: FunctionLiteral, scope: Scope) -> Closure:
     inner = scope.inner()
     places = [inner.declare(parameter.name) for parameter in node.parameters]
     parameters = [_resolved(parameter, scope) for parameter in node.parameters]
-    body = inner.build(node.body)
-    return lambda run: UserFunction(parameters, body, places, run.slots.copy(), run.variables)
+    nodes = scope.unit.nodes
+    body = Body(parameters, places, inner.build(node.body), scope.steps_since(nodes))
+
+    def make(run: Evaluation) -> Value:
+        run.spend(1 + len(run.slots) // SLOTS_PER_STEP)
+        return UserFunction(body, run.slots.copy(), run.variables)
+
+    return make
 
 
 def _resolved(parameter: Parameter, scope: Scope) -> Parameter:

@@ -28,6 +28,7 @@ def build_for(node: For, scope: Scope) -> Closure:
     """`for … return`: a list of results; `partial` is what there is of it so far."""
     inner = scope.inner()
     slot = inner.declare(PARTIAL)
+    nodes = scope.unit.nodes
     sources = _build_sources(node.iterators, inner)
     body = inner.build(node.body)
 
@@ -39,7 +40,7 @@ def build_for(node: For, scope: Scope) -> Closure:
             raise FeelError(f"a list would have more than {LIST_MAX} items")
         return True
 
-    each = _nest(sources, add)
+    each = _nest(sources, add, scope.steps_since(nodes))
 
     def run_for(run: Evaluation) -> Value:
         found: list[Value] = []
@@ -57,6 +58,7 @@ def build_quantified(node: Quantified, scope: Scope) -> Closure:
     decides = not node.is_every
     inner = scope.inner()
     slot = inner.declare("")  # holds the verdict so far; no name is empty
+    nodes = scope.unit.nodes
     sources = _build_sources(node.iterators, inner)
     condition = inner.build(node.body)
 
@@ -69,7 +71,7 @@ def build_quantified(node: Quantified, scope: Scope) -> Closure:
             run.slots[slot] = None
         return True
 
-    each = _nest(sources, judge)
+    each = _nest(sources, judge, scope.steps_since(nodes))
 
     def run_quantified(run: Evaluation) -> Value:
         run.slots[slot] = not decides
@@ -91,19 +93,22 @@ def _build_sources(iterators: tuple[Iterator, ...], scope: Scope) -> list[tuple[
     return sources
 
 
-def _nest(sources: list[tuple[_Source, int]], innermost: _Each) -> Callable[..., bool | None]:
+def _nest(
+    sources: list[tuple[_Source, int]], innermost: _Each, steps: int
+) -> Callable[..., bool | None]:
     """Put each iterator's loop around the one after it.
 
+    Shapes: `steps` are those that what is inside takes for one item.
     Returns: a loop that gives False if it was stopped, and None if there was nothing to go over.
     """
     each: Callable[[Evaluation], bool | None] = innermost
     for source, slot in reversed(sources):
-        each = _loop(source, slot, each)
+        each = _loop(source, slot, each, steps)
     return each
 
 
 def _loop(
-    source: _Source, slot: int, each: Callable[[Evaluation], bool | None]
+    source: _Source, slot: int, each: Callable[[Evaluation], bool | None], steps: int
 ) -> Callable[[Evaluation], bool | None]:
     def go(run: Evaluation) -> bool | None:
         items = source(run)
@@ -111,7 +116,7 @@ def _loop(
             return None
         slots = run.slots
         for item in items:
-            run.spend()
+            run.spend(steps)
             slots[slot] = item
             goes_on = each(run)
             if not goes_on:

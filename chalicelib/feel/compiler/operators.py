@@ -27,7 +27,7 @@ from chalicelib.feel.tree import (
     UnaryComparison,
     UnaryTests,
 )
-from chalicelib.feel.values import Value, kind_of
+from chalicelib.feel.values import ITEMS_PER_STEP, Value, kind_of
 
 # A test, given the value that is tested.
 Test = Callable[[Evaluation, Value], bool | None]
@@ -76,6 +76,8 @@ def operate(run: Evaluation, operator: str, left: Value, right: Value, offset: i
         value = OPERATIONS[operator](left, right)
     except ArithmeticError:
         value = None
+    if type(value) is str:
+        run.spend(len(value) // ITEMS_PER_STEP)
     if value is None:
         kinds = f"{kind_of(left)} {operator} {kind_of(right)}"
         run.warn(WarningType.INVALID_TYPE, f"{kinds} has no result here", offset)
@@ -165,9 +167,7 @@ def _build_equality(left: Closure, right: Closure, is_negated: bool, offset: int
 
 def equate(run: Evaluation, left: Value, right: Value, offset: int) -> bool | None:
     """Compare for equality; a warning where kinds differ."""
-    if type(left) is list:
-        run.spend(1 + len(left) // 8)
-    verdict = comparison.equal(left, right)
+    verdict = comparison.equal(left, right, run.spend)
     if verdict is None:
         _warn_not_comparable(run, left, right, offset)
     return verdict
@@ -258,9 +258,7 @@ def _build_test(node: Node, scope: Scope, reads_input: bool | None = None) -> Te
         wanted = closure(run)
         if type(wanted) is bool and is_cell and (reads_input or type(value) is not bool):
             return wanted
-        if type(wanted) is list:
-            run.spend(1 + len(wanted) // 8)
-        return comparison.satisfies(value, wanted)
+        return comparison.satisfies(value, wanted, run.spend)
 
     return run_test
 

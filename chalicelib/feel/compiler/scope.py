@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 Builder = Callable[[Any, "Scope"], "Closure"]
 
 ITEM = "item"
+NODES_PER_STEP = 16  # parts of the tree that are evaluated in one step
 
 
 class Unit:
     """What one whole expression gathers: its slots, its free names, whether it computes."""
 
-    __slots__ = ("builders", "computes", "free_names", "profile", "size", "types")
+    __slots__ = ("builders", "computes", "free_names", "nodes", "profile", "size", "types")
 
     def __init__(
         self, profile: Profile, builders: dict[type, Builder], types: Mapping[str, FeelType]
@@ -30,6 +31,7 @@ class Unit:
         self.builders = builders
         self.types = types
         self.size = 0
+        self.nodes = 0  # parts of the tree that were compiled
         self.computes = False  # whether anything in it needs FEEL's decimal context
         self.free_names: set[str] = set()
 
@@ -52,7 +54,12 @@ class Scope:
 
     def build(self, node: Node) -> Closure:
         """Compile a part of the tree in this scope."""
+        self.unit.nodes += 1
         return self.unit.builders[type(node)](node, self)
+
+    def steps_since(self, nodes: int) -> int:
+        """Give the steps that one time takes of what was compiled since there were `nodes`."""
+        return 1 + (self.unit.nodes - nodes) // NODES_PER_STEP
 
     def inner(self) -> Scope:
         """Open a scope inside of this one."""
