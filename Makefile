@@ -9,10 +9,10 @@ MINUTES ?= 9
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench costs lock clean docs
+.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench costs compose-check lock clean docs
 
 help: ## print this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make .venv with the pinned dependencies and the command .venv/bin/headrace
 
@@ -65,6 +65,9 @@ bench: setup ## run the benchmarks (see bench/README.md)
 
 costs: setup ## print a simulated year of costs, from counted requests, beside what others cost
 	$(BIN)/python -m bench.costs
+
+compose-check: setup ## check localstack-compose.yml without docker
+	$(BIN)/python -m tests.infra.compose
 
 docs: setup ## draw the pages that are made of tables
 	$(BIN)/python -m tests.house.state_machines

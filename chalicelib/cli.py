@@ -92,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     serve.set_defaults(command=_serve)
 
     demo = commands.add_parser("demo", help="watch a process run, from deployment to its end")
-    demo.add_argument("--url", help="of a running server; without it one is started for the demo")
+    where = demo.add_mutually_exclusive_group()
+    where.add_argument("--url", help="of a running server; without it one is started for the demo")
+    where.add_argument("--endpoint-url", metavar="URL", help="of an emulated AWS that is running")
     demo.set_defaults(command=_demo)
 
     model = commands.add_parser("run", help="run one instance of a model, completing its jobs")
@@ -237,7 +239,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from chalicelib.local.demo import demo  # noqa: PLC0415
 
-    return demo(options.url)
+    return demo(options.url, options.endpoint_url)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -24,10 +24,11 @@ class NotFound(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """A server, and the AWS that it runs on; empty if nobody asked for it."""
+    """A server, the AWS that it runs on (empty if nobody asked for it), and its stage there."""
 
     client: Client
     aws_endpoint: str
+    stage: str = stack.STAGE
 
 
 @contextmanager
@@ -53,10 +54,10 @@ def use_local(state: Path) -> None:
     use_emulated(_note(state)["aws_endpoint"])
 
 
-def use_emulated(endpoint: str) -> None:
-    """Point this process at an emulated AWS that Headrace is deployed on."""
+def use_emulated(endpoint: str, stage: str = stack.STAGE) -> None:
+    """Point this process at an emulated AWS, and a stage there."""
     set_environment(client_environment(endpoint))
-    set_environment(stack.environment())
+    set_environment(stack.environment(stage))
 
 
 def use_stage(stage: str) -> None:

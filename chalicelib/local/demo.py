@@ -17,7 +17,7 @@ from chalicelib.bpmn.model import Element
 from chalicelib.delivery import promise
 from chalicelib.delivery.bells import BPMN
 from chalicelib.json_text import JsonObject
-from chalicelib.local import attach, paths
+from chalicelib.local import attach, elsewhere, paths
 from chalicelib.local.attach import Place
 from chalicelib.local.terminal import BOLD, DIM, GREEN, RED, columns, paint, say
 from chalicelib.local.workers import HttpWorker, LambdaWorker
@@ -45,17 +45,21 @@ class Order:
     shown: set[int] = field(default_factory=set)
 
 
-def demo(url: str | None) -> int:
-    """Run the demo; return the exit code: 0 only if every order reached its end."""
+def demo(url: str | None, endpoint: str | None = None) -> int:
+    """Run the demo; return the exit code: 0 only if every order reached its end.
+
+    Shapes: on the server at `url`, or on a stage of its own on the emulated AWS at `endpoint`,
+        else on a server of its own.
+    """
     say(paint("Headrace demo: a BPMN process on emulated AWS, from deployment to its end", BOLD))
     say()
-    with attach.own_or(url) as place:
+    with elsewhere.stage_on(endpoint) if endpoint else attach.own_or(url) as place:
         return _run(place)
 
 
 def _run(place: Place) -> int:
     client = place.client
-    attach.use_emulated(place.aws_endpoint)
+    attach.use_emulated(place.aws_endpoint, place.stage)
     elements = bpmn.parse(MODEL.read_bytes(), Profile.ZENBPM)[0].elements
     definition = client.deploy(MODEL.read_bytes())
     say(f"  server     {client.url}, on the emulated AWS at {place.aws_endpoint}")

@@ -33,9 +33,9 @@ def build_template() -> dict[str, Any]:
     return package.build_template()
 
 
-def environment() -> dict[str, str]:
-    """Return what tells our code where the stack's parts are, and how jobs are fired here."""
-    named = names.environment(stage=STAGE, account=ACCOUNT, region=REGION)
+def environment(stage: str = STAGE) -> dict[str, str]:
+    """Return what tells our code where a stage's parts are, and how jobs are fired here."""
+    named = names.environment(stage=stage, account=ACCOUNT, region=REGION)
     return {**named, FIRINGS: PLANNED}
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import boto3
 import pytest
 
-from tests.local.serving import run, serving
+from chalicelib.local.emulator import LOOPBACK, REGION
+from tests.local.serving import PATIENCE_S, environment, run, serving
 from tests.play import DIAGRAMS
 
 pytestmark = pytest.mark.aws
@@ -102,3 +111,67 @@ def test_what_cannot_be_used_is_told_in_one_line(
     assert (1, "") == (ended.returncode, ended.stdout)
     assert ended.stderr.startswith(f"headrace: {said}")
     assert 1 == len(ended.stderr.splitlines())
+
+
+def test_the_demo_runs_on_an_emulated_aws_that_is_there(tmp_path: Path) -> None:
+    """The emulator is a process of its own, as it is in a container; nothing of ours is in it."""
+    with emulator_of_its_own(tmp_path / "aws") as endpoint:
+        ended = run("demo", "--endpoint-url", endpoint, folder=tmp_path)
+        left = boto3.client(
+            "dynamodb",
+            endpoint_url=endpoint,
+            region_name=REGION,
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        ).list_tables()["TableNames"]
+
+    assert 0 == ended.returncode, ended.stdout + ended.stderr
+    assert "5 of 5 orders reached their end" in ended.stdout
+    assert [] == left
+
+
+def test_the_demo_says_when_no_aws_is_there(tmp_path: Path) -> None:
+    ended = run("demo", "--endpoint-url", "http://127.0.0.1:1", folder=tmp_path)
+
+    assert 1 == ended.returncode
+    assert "Could not connect to the endpoint URL" in ended.stderr
+    assert 1 == len(ended.stderr.splitlines())
+
+
+@contextmanager
+def emulator_of_its_own(folder: Path) -> Iterator[str]:
+    """Run the emulator as its own command does, on a free port; give its endpoint."""
+    folder.mkdir()
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    settings = {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": LOOPBACK,
+        "MINISTACK_HOST": LOOPBACK,
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        "STATE_DIR": str(folder / "state"),
+        "S3_DATA_DIR": str(folder / "s3"),
+        "DOCKER_HOST": f"unix://{folder}/no-docker.sock",  # or it looks for containers
+        "LOG_LEVEL": "WARNING",
+    }
+    command = [sys.executable, "-c", "from ministack.app import main; main()"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(**settings), stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            wait_for(f"http://{LOOPBACK}:{port}/_localstack/health")
+            yield f"http://{LOOPBACK}:{port}"
+        finally:
+            process.terminate()
+
+
+def wait_for(url: str) -> None:
+    """Return when something answers there."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(url):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"nothing answers at {url}")
