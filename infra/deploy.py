@@ -21,6 +21,7 @@ from botocore.exceptions import ClientError, WaiterError
 from chalicelib.access import Access
 from infra import changes, hand_out, names, package
 from infra.changes import Change, Event
+from infra.http_api import FrontDoor, door_of
 
 if TYPE_CHECKING:
     import boto3
@@ -163,6 +164,13 @@ class Deployer:
             why = "; ".join(failures) or "no reason given"
             raise DeploymentFailed(f"stack {prepared.stack}: {why} ({status})")
         self.has_changed = True
+
+    def front_door(self, stage: str) -> FrontDoor | None:
+        """Return the front door that a stage has; None if it was never deployed."""
+        status = _status(self._cloudformation, stack_name(stage))
+        if status in (None, "REVIEW_IN_PROGRESS"):
+            return None
+        return door_of(self.outputs(stage))
 
     def outputs(self, stage: str) -> dict[str, str]:
         """Return what a deployed stack says of itself."""

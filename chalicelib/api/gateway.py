@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from operator import itemgetter
 from typing import Any
+from urllib.parse import quote
 
 from chalice.app import Chalice, Request, Response
 
@@ -20,6 +21,7 @@ from chalicelib.api import http
 from chalicelib.api.http import ErrorShape, NotServed
 
 ANY_PATH = "/{proxy+}"
+HTTP_API = "1.0"  # the version that its events have in payload format 1.0; a REST API's have none
 
 
 class Gateway(Chalice):
@@ -43,7 +45,9 @@ class Gateway(Chalice):
         self._requests.set(request)
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        """Serve one request of API Gateway."""
+        """Serve one request of API Gateway, be it of a REST API or of an HTTP API."""
+        if event.get("version") == HTTP_API:
+            event = _as_of_rest_api(self, event)
         # Chalice refuses an answer of a binary type to a caller who does not accept one. All
         # types are binary here and ours are text besides, so nobody is to be refused.
         headers = {**(event.get("headers") or {}), "accept": "*/*"}
@@ -86,18 +90,23 @@ def _path_missed(app: Gateway) -> str:
 
 
 def methods_at(app: Chalice, path: str) -> list[str]:
-    """Return the methods that are served at a concrete path, in the usual order.
+    """Return the methods that are served at a concrete path, in the usual order."""
+    found = _route_at(app, path)
+    return [method for method in http.METHODS if found is not None and method in found[1]]
+
+
+def _route_at(app: Chalice, path: str) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the pattern that serves a concrete path, and what it serves by method.
 
     Of the routes that fit, the gateway takes the one whose steps are literal the longest.
     """
     steps = path.strip("/").split("/")
     fitting = [
-        ([step.startswith("{") for step in pattern.split("/")], served)
+        ([step.startswith("{") for step in pattern.split("/")], pattern, served)
         for pattern, served in app.routes.items()
         if pattern not in ("/", ANY_PATH) and _fits(pattern.strip("/").split("/"), steps)
     ]
-    served = min(fitting, key=itemgetter(0))[1] if fitting else {}
-    return [method for method in http.METHODS if method in served]
+    return min(fitting, key=itemgetter(0))[1:] if fitting else None
 
 
 def _fits(pattern: list[str], steps: list[str]) -> bool:
@@ -105,3 +114,29 @@ def _fits(pattern: list[str], steps: list[str]) -> bool:
         wanted == step or (wanted.startswith("{") and step)
         for wanted, step in zip(pattern, steps, strict=True)
     )
+
+
+def _as_of_rest_api(app: Chalice, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event of an HTTP API as a REST API would have sent it.
+
+    An HTTP API has one route for all that need none of their own, `$default`, and names no
+    resource and no variables then. It decodes the path on the way, so that a step which had an
+    encoded slash is two. Source: AWS, "Create AWS Lambda proxy integrations for HTTP APIs".
+    """
+    path, method = str(event["path"]), str(event["httpMethod"])
+    found = _route_at(app, path)
+    if found is not None and method in found[1]:
+        pattern = found[0]
+        named = zip(pattern.strip("/").split("/"), path.strip("/").split("/"), strict=True)
+        variables = {
+            name[1:-1]: quote(step, safe="") for name, step in named if name.startswith("{")
+        }
+    else:
+        pattern = ANY_PATH if path.strip("/") else "/"
+        variables = {"proxy": quote(path.lstrip("/"))} if pattern == ANY_PATH else {}
+    return {
+        **event,
+        "resource": pattern,
+        "pathParameters": variables or None,
+        "requestContext": {**event["requestContext"], "resourcePath": pattern},
+    }

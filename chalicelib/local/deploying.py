@@ -21,9 +21,10 @@ from chalicelib.access import Access
 from chalicelib.local.terminal import BOLD, GREEN, RED, paint, say, warn
 from infra import destroy as destroying
 from infra import doctor as examining
-from infra import names, package, template
+from infra import http_api, names, package, template
 from infra import redrive as redriving
 from infra.deploy import POLL_S, WAIT_MAX_S, Choices, Deployer
+from infra.http_api import FrontDoor
 
 if TYPE_CHECKING:
     import boto3
@@ -62,16 +63,26 @@ class Account:
         return session
 
 
-def deploy(account: Account, stage: str, choices: Choices, *, is_agreed: bool) -> int:
+def deploy(
+    account: Account,
+    stage: str,
+    choices: Choices,
+    door: FrontDoor | None = None,
+    *,
+    is_agreed: bool,
+) -> int:
     """Deploy a stage, told step by step; 0 if it is as the source says. Raises: NotDone.
 
+    Shapes: without a `door` a stage keeps the one that it has, and a new one gets a REST API.
     Raises: DeploymentFailed, after the change was rolled back.
     """
     _check(stage)
     deployer = Deployer(account.session(), poll_s=account.poll_s)
-    whole = package.build_template()
-    if choices.access is Access.IAM:
-        whole = template.signed(whole)
+    had = deployer.front_door(stage)
+    front_door = door or had or FrontDoor.REST_API
+    if had not in (None, front_door):
+        warn(paint(f"{stage} gets another address: its {had} becomes an {front_door}", RED))
+    whole = _whole(choices.access, front_door)
     if choices.access is Access.OPEN:
         warn(paint(f"--open: whoever reaches the address of {stage} may do everything there", RED))
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +106,14 @@ def deploy(account: Account, stage: str, choices: Choices, *, is_agreed: bool) -
     say(paint(f"{stage} is deployed", GREEN))
     _tell_outputs(deployer.outputs(stage), account)
     return 0
+
+
+def _whole(access: Access, front_door: FrontDoor) -> dict[str, Any]:
+    """Return the template with the front door and the judge of callers that were chosen."""
+    whole = package.build_template()
+    if front_door is FrontDoor.HTTP_API:
+        return http_api.with_http_api(whole, access)
+    return template.signed(whole) if access is Access.IAM else whole
 
 
 def destroy(account: Account, stage: str, *, with_data: bool) -> int:
@@ -170,11 +189,17 @@ def _progress(event: Mapping[str, Any]) -> None:
     say(line.rstrip())
 
 
+def emulated_path(outputs: Mapping[str, str]) -> str:
+    """Return where a stage's API is on an emulated AWS, by the outputs of its stack."""
+    if http_api.door_of(outputs) is FrontDoor.HTTP_API:
+        return f"/_aws/execute-api/{outputs[http_api.OUTPUT]}/{http_api.STAGE}"
+    return f"/_aws/execute-api/{outputs.get('RestAPIId', '')}/{names.API_STAGE}"
+
+
 def _tell_outputs(outputs: Mapping[str, str], account: Account) -> None:
     url = outputs.get("EndpointURL", "")
     if account.endpoint_url:  # where the emulated gateway is, as it cannot say itself
-        api = f"/_aws/execute-api/{outputs.get('RestAPIId', '')}/{names.API_STAGE}"
-        url = account.endpoint_url.rstrip("/") + api
+        url = account.endpoint_url.rstrip("/") + emulated_path(outputs)
     told = {
         "URL": url,
         "live table": outputs.get("LiveTableName", ""),

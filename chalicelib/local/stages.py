@@ -22,6 +22,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="N",
         help="requests for jobs that are served at a time (100); 0: no cap",
     )
+    deploy.add_argument(
+        "--front-door",
+        choices=("rest-api", "http-api"),
+        help="of API Gateway; what the stage has, and rest-api at first",
+    )
     deploy.set_defaults(command=_deploy)
     destroy = commands.add_parser("destroy", help="take a stage away, all but its tables")
     destroy.add_argument("--data", action="store_true", help="and its tables")
@@ -53,11 +58,13 @@ def _deploy(options: argparse.Namespace) -> int:
     from chalicelib.access import Access  # noqa: PLC0415
     from chalicelib.local import deploying  # noqa: PLC0415
     from infra.deploy import POLLERS_MAX, Choices  # noqa: PLC0415
+    from infra.http_api import FrontDoor  # noqa: PLC0415
 
     access = Access.OPEN if options.open else Access.IAM if options.iam else Access.KEYS
     pollers_max = POLLERS_MAX if options.pollers_max is None else options.pollers_max
     choices = Choices(access, pollers_max)
-    return deploying.deploy(_aws(options), options.stage, choices, is_agreed=options.yes)
+    door = FrontDoor(options.front_door) if options.front_door else None
+    return deploying.deploy(_aws(options), options.stage, choices, door, is_agreed=options.yes)
 
 
 def _destroy(options: argparse.Namespace) -> int:
