@@ -14,10 +14,10 @@ from chalicelib.access import Access
 from chalicelib.local import attach
 from chalicelib.local.attach import Place
 from chalicelib.local.client import Client
-from chalicelib.local.deploying import EMULATED_POLL_S
+from chalicelib.local.deploying import EMULATED_POLL_S, emulated_path
 from chalicelib.local.terminal import say
-from infra import destroy, names, package
-from infra.deploy import WAIT_MAX_S, Deployer
+from infra import destroy, package
+from infra.deploy import WAIT_MAX_S, Choices, Deployer
 
 STAGE = "demo"
 
@@ -38,12 +38,11 @@ def stage_on(endpoint: str) -> Iterator[Place]:
         with tempfile.TemporaryDirectory() as folder:
             code = package.build_zip(Path(folder))
             prepared = deployer.prepare(
-                STAGE, package.build_template(), code, Access.OPEN, adopts=True
+                STAGE, package.build_template(), code, Choices(Access.OPEN), adopts=True
             )
         if prepared is not None:
             deployer.carry_out(prepared)
-        api = deployer.outputs(STAGE)["RestAPIId"]
-        url = f"{endpoint.rstrip('/')}/_aws/execute-api/{api}/{names.API_STAGE}"
+        url = endpoint.rstrip("/") + emulated_path(deployer.outputs(STAGE))
         yield Place(Client(url), endpoint, STAGE)
     finally:
         gone = destroy.destroy(
