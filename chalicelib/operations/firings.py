@@ -126,7 +126,7 @@ def _started(ports: Ports, job: ScheduledJob, due: datetime, now: datetime) -> l
     """Return the rows of a firing whose first message is to be sent."""
     if should_run(job, due, now):
         first = first_rows(job, run_id_of(due), due)
-        return [row for row in first if _is_started(ports, job, row)]
+        return [row for row in first if _is_started(ports, job, row, comes_again=True)]
     _log("firing missed", job, due=due.isoformat())
     return _left_over(ports, job.id, due)
 
@@ -141,8 +141,12 @@ def _waiting(found: Iterable[Row]) -> list[Row]:
     return [row for row in found if not row.attempt and row.state.is_open]
 
 
-def _is_started(ports: Ports, job: ScheduledJob, row: Row) -> bool:
-    """Take the index and insert the row; say whether the run's first message is to be sent."""
+def _is_started(ports: Ports, job: ScheduledJob, row: Row, *, comes_again: bool = False) -> bool:
+    """Take the index and insert the row; say whether the run's first message is to be sent.
+
+    Shapes: what asks for it `comes_again` if it is a message, and must then be told by the row
+        that it was dropped.
+    """
     outcome = rows.insert(
         ports.table,
         row,
@@ -159,6 +163,8 @@ def _is_started(ports: Ports, job: ScheduledJob, row: Row) -> bool:
             _log("run skipped: the one before goes on", job, pool_idx=row.pool_idx)
             if lock is not None:
                 _remind(ports, job, lock)
+            if comes_again:
+                rows.drop(ports.table, row, now=ports.clock.now())
             return False
 
 

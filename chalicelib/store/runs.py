@@ -8,7 +8,7 @@ of a message still finds them; what was never finished goes much later, for nobo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -164,6 +164,15 @@ def insert(
     if known is not None:  # its run is over, and another one has the index since
         return Known(known)
     return Held(None if outcome.item is None else _to_lock(outcome.item))
+
+
+def drop(store: Table, row: Row, *, now: datetime) -> None:
+    """Let a row never be inserted: its firing found the index held, and may be delivered again.
+
+    So it does not run later either, when the index is free (Z83).
+    """
+    dropped = replace(row, state=RowState.CANCELLED)
+    store.write(Put(_place(row), _item(dropped, now), condition(RunGuard.INSERT_ROW, Stands())))
 
 
 def begin(

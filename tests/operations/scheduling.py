@@ -16,7 +16,7 @@ from chalicelib.operations.firings import Fired
 from chalicelib.ports import Ports, Settings
 from chalicelib.scheduler.definition import Every, Loop, Retry, ScheduledJob
 from chalicelib.scheduler.overlap import Lock
-from chalicelib.scheduler.rows import Row, run_id_of
+from chalicelib.scheduler.rows import Row, RowState, run_id_of
 from chalicelib.store import invocations
 from chalicelib.store import runs as rows
 from chalicelib.store.invocations import Invocation
@@ -107,8 +107,9 @@ class Scheduling:
         return row
 
     def rows(self, job: ScheduledJob, run_id: str) -> list[Row]:
-        """Return the rows of a firing."""
-        return rows.rows_of_run(self.table, job.id, run_id)
+        """Return the rows that a firing put into the queue, without what it dropped."""
+        found = rows.rows_of_run(self.table, job.id, run_id)
+        return [row for row in found if row.attempt or row.state is not RowState.CANCELLED]
 
     def locks(self, job: ScheduledJob) -> list[Lock]:
         """Return the lock entries of a job."""
