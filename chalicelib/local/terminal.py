@@ -29,8 +29,9 @@ def paint(text: str, colour: str) -> str:
 def columns(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
     """Align rows of cells in columns; those in `right` to the right. The first row is the head.
 
-    A last column is not padded.
+    A last column is not padded. Cells may hold what a worker sent, which a terminal would obey.
     """
+    rows = [[_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(
@@ -40,3 +41,8 @@ def columns(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) 
         for row in rows
     ]
     return [lines[0], "-" * max(map(len, lines)), *lines[1:]]
+
+
+def _plain(text: str) -> str:
+    """Return a text with a sign in place of each character that is none: line breaks, escapes."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
