@@ -18,6 +18,7 @@ from typing import Any
 from chalicelib import bpmn
 from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
+    ActivateElements,
     CancelInstance,
     Command,
     CompleteJob,
@@ -33,6 +34,7 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.effects import Send
 from chalicelib.engine.handle import handle
+from chalicelib.engine.job_results import Activation, AdHocResult
 from chalicelib.engine.keys import FIRST_BLOCK, Keys, OutOfKeys
 from chalicelib.engine.lifecycle import INSTANCE_LEADS_TO, JOB_LEADS_TO
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
@@ -71,6 +73,12 @@ def to_json(value: Any) -> Any:
             return {name: to_json(item) for name, item in value.items()}
         case _:
             raise TypeError(f"no JSON: {value!r}")
+
+
+def activations(*elements: str | tuple[str, dict[str, Any]]) -> tuple[Activation, ...]:
+    """Return activations of elements by their ids, those with variables in a pair."""
+    pairs = (each if isinstance(each, tuple) else (each, {}) for each in elements)
+    return tuple(Activation(id_, to_json(values)) for id_, values in pairs)
 
 
 def load(source: Process | str | bytes | Path, profile: Profile) -> Process:
@@ -134,6 +142,18 @@ class Play:
         """Start an instance by a message or signal that an element catches."""
         values = to_json(variables)
         return self.send(CreateInstance(1, 1, self.profile, values, caught_at=element_id))
+
+    def order(self, what: str, *elements: str | tuple[str, dict[str, Any]], **more: Any) -> Play:
+        """Complete the oldest open job of an ad-hoc subprocess with elements to activate; `more`
+        is what else the result says, and `values` the variables."""
+        values = to_json(more.pop("values", {}))
+        result = AdHocResult(activations(*elements), **more)
+        return self.send(CompleteJob(self.job(what).key, values, result=result))
+
+    def activate(self, what: str, *elements: str | tuple[str, dict[str, Any]], **more: Any) -> Play:
+        """Activate elements of the oldest live ad-hoc subprocess of that id."""
+        key = next(e.key for e in self.root.live.values() if e.element_id == what)
+        return self.send(ActivateElements(key, activations(*elements), **more))
 
     def publish(self, name: str, /, **variables: Any) -> Play:
         """Let a message or signal of that name come to the oldest subscription."""
@@ -355,8 +375,8 @@ def check_tokens(root: Root, process: Process) -> None:
             continue
         counted[element.scope] += 1
     for move in root.agenda:
-        if move.scope in root.bodies:
-            counted[move.scope] += 1  # it begins one iteration after the other
+        if move.scope in root.bodies or process.elements[move.element_id].ad_hoc is not None:
+            counted[move.scope] += 1  # it begins one iteration, or activation, after the other
             continue
         flows = len(process.elements[move.element_id].outgoing)
         counted[move.scope] += flows - move.position if move.position else 1

@@ -12,9 +12,9 @@ from chalicelib.api.schema import Anything, Field, Flag, ListOf, Object, Text
 from chalicelib.api.tagged import Tagged
 from chalicelib.engine.job_results import WORDS, Activation, AdHocResult, JobResult
 
-ACTIVATE_ELEMENTS = ListOf(
+ACTIVATIONS = ListOf(
     Object(
-        "ActivateElement",
+        "Activation",
         {
             "elementId": Field(Text(1), required=True),
             "variables": Field(Anything(), nullable=True),
@@ -27,7 +27,7 @@ RESULT = Tagged(
         WORDS[AdHocResult]: Object(
             "JobResultAdHocSubProcess",
             {
-                "activateElements": Field(ACTIVATE_ELEMENTS, nullable=True),
+                "activateElements": Field(ACTIVATIONS, nullable=True),
                 "isCompletionConditionFulfilled": Field(Flag(), nullable=True),
                 "isCancelRemainingInstances": Field(Flag(), nullable=True),
             },

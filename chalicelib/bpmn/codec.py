@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib import json_text
+from chalicelib.bpmn.ad_hoc_codec import ad_hoc_from, ad_hoc_to
 from chalicelib.bpmn.codec_values import optional_from as _optional_from
 from chalicelib.bpmn.codec_values import optional_to as _optional_to
 from chalicelib.bpmn.codec_values import value_from as _value_from
@@ -123,6 +124,7 @@ def _element_to(element: Element) -> _Json:
         waitsForAll=element.waits_for_all or None,
         listeners=[listener_to(each) for each in element.listeners] or None,
         data=list(element.data) or None,
+        adHoc=None if element.ad_hoc is None else ad_hoc_to(element.ad_hoc),
     )
 
 
@@ -167,6 +169,7 @@ def _element_from(row: _Json) -> Element:
         waits_for_all=row.get("waitsForAll", False),
         listeners=tuple(map(listener_from, row.get("listeners", ()))),
         data=tuple(row.get("data", ())),
+        ad_hoc=ad_hoc_from(row["adHoc"]) if "adHoc" in row else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chalicelib.bpmn.ad_hoc import ad_hoc_of
 from chalicelib.bpmn.attributes import boolean, id_of, resolve
 from chalicelib.bpmn.called import called_of
 from chalicelib.bpmn.events import THROWING, Event, event_of, is_trigger, unsupported_event
@@ -22,6 +23,7 @@ from chalicelib.bpmn.loops import loop_of
 from chalicelib.bpmn.many import many_of
 from chalicelib.bpmn.model import (
     SCOPES,
+    AdHocDefinition,
     DecisionCall,
     Element,
     EventName,
@@ -38,7 +40,9 @@ from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.bpmn.user_tasks import task_of
 from chalicelib.xml_tree import Node, shown
 
-KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
+KINDS: Mapping[str, Kind] = {
+    kind.value: kind for kind in Kind if kind is not Kind.AD_HOC_ACTIVATION
+}
 JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})
 ACTIVITIES = JOB_TASKS | {
     Kind.TASK,
@@ -100,6 +104,7 @@ def compile_element(
     instantiates = tried(False, _instantiates, node, kind, links)
     heard = (node, kind, event.type, extensions, reading)
     is_mapped, is_activity = kind not in GATEWAYS, kind in ACTIVITIES
+    is_ad_hoc = kind is Kind.AD_HOC_SUB_PROCESS
     element = Element(
         id=id_,
         kind=kind,
@@ -136,6 +141,7 @@ def compile_element(
         waits_for_all=instantiates and node.get("eventGatewayType") == "Parallel",
         listeners=tried((), listeners_of, *heard),
         data=tuple(around.data.get(id_, ())),
+        ad_hoc=tried(AdHocDefinition(), ad_hoc_of, node, extensions) if is_ad_hoc else None,
     )
     return _with_parts(element, node, event) if event.parts else element
 
@@ -222,7 +228,8 @@ def _work(
     if (decision := _decision(node, kind, extensions)) is not None:
         return None, None, decision
     is_job = kind in JOB_TASKS and not (kind is Kind.SEND_TASK and _throws(node, extensions))
-    if is_job or (is_sent and "taskDefinition" in extensions):
+    may_be_job = is_sent or kind is Kind.AD_HOC_SUB_PROCESS
+    if is_job or (may_be_job and "taskDefinition" in extensions):
         return job_of(node, extensions, reading), None, None
     if kind is Kind.USER_TASK:
         return _user_task(node, extensions, reading), None, None

@@ -102,6 +102,8 @@ def _note_start(
 ) -> None:
     """Note what an element starts, if anything. Raises: Rejected."""
     node, kind, scope = placed
+    if _has_no_start(found.scopes[scope]):
+        return
     is_process = found.scopes[scope] is found.process
     if kind in INSTANTIATING and boolean(node, "instantiate") and is_process:
         triggered.add(scope)
@@ -122,8 +124,12 @@ def _note_start(
 
 
 def _check_start(id_: str, node: Node, found: Found, started: Container[str]) -> None:
-    if id_ not in started and id_ not in found.refused:
+    if id_ not in started and id_ not in found.refused and not _has_no_start(node):
         raise refusal(node, "expected a start event, found none")
+
+
+def _has_no_start(scope: Node) -> bool:
+    return scope.name == Kind.AD_HOC_SUB_PROCESS
 
 
 def _check_trigger(node: Node, is_first: bool) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from chalicelib.json_text import JsonObject
+
 # Characters of an id, and of a job type: at four bytes each they still fit into a sort key of
 # DynamoDB (1,024 bytes).
 NAME_MAX = 250
@@ -38,6 +40,8 @@ class Kind(StrEnum):
     SUB_PROCESS = "subProcess"
     CALL_ACTIVITY = "callActivity"
     TRANSACTION = "transaction"
+    AD_HOC_SUB_PROCESS = "adHocSubProcess"
+    AD_HOC_ACTIVATION = "adHocSubProcessInnerInstance"  # made of no tag: see `AdHocDefinition`
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
     INCLUSIVE_GATEWAY = "inclusiveGateway"
@@ -46,7 +50,9 @@ class Kind(StrEnum):
 
 
 # What opens a scope of its own inside the instance.
-SCOPES = frozenset({Kind.SUB_PROCESS, Kind.TRANSACTION})
+SCOPES = frozenset(
+    {Kind.SUB_PROCESS, Kind.TRANSACTION, Kind.AD_HOC_SUB_PROCESS, Kind.AD_HOC_ACTIVATION}
+)
 
 
 class EventType(StrEnum):
@@ -229,6 +235,27 @@ class ManyDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class AdHocDefinition:
+    """What an ad-hoc subprocess activates, and when it is complete.
+
+    Shapes: `activatable` are the elements inside that no flow leads to, each with `elementId` and
+        what else is told of it, as the variable `adHocSubProcessElements` has it; `activation` is
+        the id of the element that stands for one activation: a scope of its own in the ad-hoc
+        subprocess, in which all other elements but event subprocesses are. One that
+        `is_sequential` has one activation at a time.
+    """
+
+    active_elements: Value | None = None  # activeElementsCollection
+    output_collection: str | None = None
+    output_element: Value | None = None
+    completion: Value | None = None
+    cancels_remaining: bool = True
+    is_sequential: bool = False
+    activatable: tuple[JsonObject, ...] = ()
+    activation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CalledElement:
     """`calledElement` and `in`: the process that a call activity starts, and what goes along.
 
@@ -296,6 +323,7 @@ class Element:
     waits_for_all: bool = False
     listeners: tuple[Listener, ...] = ()
     data: tuple[str, ...] = ()  # of a subprocess: its data objects, which are variables of its own
+    ad_hoc: AdHocDefinition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.bpmn.activations import with_activations
 from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.compensation import check_compensation, handlers_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
@@ -52,7 +53,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_links(found, elements)
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
-    elements = with_starters(found, elements, flows.by_id)
+    elements = with_activations(found, with_starters(found, elements, flows.by_id))
     faults.check()
     id_ = id_of(process)
     return Process(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WAITED = frozenset((EventType.TIMER, EventType.MESSAGE, EventType.SIGNAL))
 THROWN = frozenset((EventType.ERROR, EventType.ESCALATION))
 UNDOING = frozenset((EventType.COMPENSATION, EventType.CANCEL))
+PATH_ACTIONS = 3  # the variables of an activation and of what is around it, and what waits
 JUDGED = frozenset((Kind.INCLUSIVE_GATEWAY, Kind.COMPLEX_GATEWAY))
 
 
@@ -40,6 +41,18 @@ def bind_compensation(nodes: Mapping[str, Node]) -> None:
     for node in nodes.values():
         if node.handler or node.recovery:
             node.is_compensable, node.only = True, None
+
+
+def bind_paths(nodes: Mapping[str, Node]) -> bool:
+    """Tell what is over as a path in an ad-hoc subprocess; say whether there are any."""
+    around = {node.id: node.ad_hoc for node in nodes.values() if node.ad_hoc is not None}
+    for node in nodes.values():
+        if node.element.scope in around:
+            node.path_of = around[node.element.scope]
+    for plan in around.values():
+        for id_ in plan.ids:
+            nodes[id_].actions += PATH_ACTIONS
+    return bool(around)
 
 
 def waits_of(events: Iterable[Node]) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from chalicelib.engine.decided import Called, Decidable
-from chalicelib.engine.job_results import JobResult
+from chalicelib.engine.job_results import Activation, JobResult
 from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, StartLock, Waited
 from chalicelib.json_text import JsonObject
 
@@ -272,6 +272,18 @@ class ModifyInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivateElements:
+    """A caller activates elements of a live ad-hoc subprocess, whose key this is.
+
+    Shapes: `cancels_remaining` ends first what is active in it.
+    """
+
+    key: int
+    elements: tuple[Activation, ...]
+    cancels_remaining: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResolveIncident:
     """An operator mended the cause: let the job, or the element, try again (R134 to R148).
 
@@ -303,6 +315,7 @@ Command = (
     | SetVariables
     | DeleteVariable
     | ModifyInstance
+    | ActivateElements
     | ResolveIncident
     | MarkIncident
     | EndChild

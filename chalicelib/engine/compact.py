@@ -22,8 +22,9 @@ class ElementInstance(NamedTuple):
         a scope around the activity's own element instance, within the body. One that
         `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
         A `child` is the instance that a call activity waits for; one that `is_ending` waits for
-        that one's end alone. Of events on it that need all of their definitions, `came` counts by
-        the event's id how often each came, where no record that is over says so.
+        that one's end alone, or, an ad-hoc subprocess, for that of what is active inside. Of
+        events on it that need all of their definitions, `came` counts by the event's id how often
+        each came, where no record that is over says so.
     """
 
     key: int

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.model import EventType
+from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.engine import tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Completed, ElementInstance, Move, Purge
@@ -68,7 +68,17 @@ def forget(draft: Draft, scope: int) -> None:
 
 
 def _add(draft: Draft, done: Completed, times: int) -> None:
+    done = done._replace(scope=_home(draft, done.scope))
     draft.completed[done] = draft.completed.get(done, 0) + times
+
+
+def _home(draft: Draft, scope: int) -> int:
+    """Return the scope that remembers what completed in one: for an activation in an ad-hoc
+    subprocess, which the model does not know, that one."""
+    element = draft.live.get(scope)
+    if element is None or draft.plan.nodes[element.element_id].kind is not Kind.AD_HOC_ACTIVATION:
+        return scope
+    return element.scope
 
 
 # --- undoing -----------------------------------------------------------------------------------
@@ -130,6 +140,7 @@ def _open(draft: Draft, node: Node, scope: int, key: int) -> ElementInstance:
 def _take(draft: Draft, scope: int, activity: str | None) -> list[Undo]:
     """Take what is remembered in a scope, of an activity and what is inside it if one is named;
     from inside an event subprocess also what is remembered around it."""
+    scope = _home(draft, scope)
     scopes = {scope}
     while scope != draft.key and _is_triggered(draft, scope):
         scope = draft.live[scope].scope

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import tokens
+from chalicelib.engine import ad_hoc, tokens
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
 from chalicelib.json_text import JsonObject
@@ -30,6 +30,8 @@ def trigger(draft: Draft, start: Node, scope: int, payload: JsonObject) -> None:
         draft.put(Variables(key, payload))
     move = Move(start.element.scope, scope, None, key=key)
     if start.element.cancel_activity:
+        if ad_hoc.is_one(draft, scope):
+            ad_hoc.end_asking(draft, scope)
         tokens.start_purge(draft, Purge(scope, move))
     else:
         draft.count(scope, 1)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
+    ActivateElements,
     Command,
     Correlate,
     CreateInstance,
@@ -218,7 +219,7 @@ def _of_root(turn: Turn, command: Command) -> Iterator[Fact]:
     if root.ended_at is not None and (old_root is None or old_root.ended_at is None):
         yield InstanceEnded(root)
     match command:
-        case SetVariables() | ModifyInstance():
+        case SetVariables() | ModifyInstance() | ActivateElements():
             yield InstanceModified(root)
         case DeleteVariable():
             yield VariableDeleted(root)

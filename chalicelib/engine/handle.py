@@ -20,6 +20,7 @@ from typing import Any
 
 from chalicelib.bpmn.model import Process
 from chalicelib.engine import (
+    activations,
     calls,
     conditions,
     failures,
@@ -33,6 +34,7 @@ from chalicelib.engine import (
     timers,
 )
 from chalicelib.engine.commands import (
+    ActivateElements,
     CancelInstance,
     Command,
     CompleteJob,
@@ -123,6 +125,7 @@ DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     SetVariables: instances.set_variables,
     DeleteVariable: instances.delete_variable,
     ModifyInstance: modification.modify,
+    ActivateElements: activations.activate,
     ResolveIncident: incidents.resolve,
     MarkIncident: incidents.mark,
     EndChild: calls.end_child,

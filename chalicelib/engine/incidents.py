@@ -147,7 +147,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         if job.listener is not None:
             seen = execution_listeners.seen_by(draft, node, element, job)
         else:
-            seen = variables.seen_inside(draft, node, element.scope)
+            seen = jobs.seen_by(draft, node, element)
         left, retry_at = _retries(draft, node, job, seen, command)
     except Stuck as stuck:
         raise Rejected(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.engine import (
+    ad_hoc_jobs,
     execution_listeners,
     job_results,
     lifecycle,
@@ -25,6 +26,7 @@ from chalicelib.engine.effects import Ring
 from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.expressions import extract, extract_text, show
 from chalicelib.engine.guards import Guard
+from chalicelib.engine.job_results import AdHocResult
 from chalicelib.engine.state import BPMN, USER_TASK, ElementInstance, Job, JobState
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
 from chalicelib.errors import Reason, Rejected
@@ -39,11 +41,21 @@ USER_TASK_NOT_CLAIMED = "user task {} has to be claimed before it is completed"
 def create(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Make the job of an element and ring for it; the element waits. Raises: Stuck, before
     anything was made."""
+    seen = variables.seen_inside(draft, node, scope)
+    job = made(draft, node, scope, key, seen)
+    draft.put(job)
+    ring(draft, job, is_new=True)
+    element = ElementInstance(key, node.id, scope, draft.now, job=job.key)
+    draft.live[key] = element
+    waits.arm_boundary(draft, node, element, seen)
+
+
+def made(draft: Draft, node: Node, scope: int, key: int, seen: JsonObject) -> Job:
+    """Return the job of an element that sees these variables. Raises: Stuck."""
     plan = node.job
     assert plan is not None
-    seen = variables.seen_inside(draft, node, scope)
     type_ = extract_text(plan.type, seen, draft.now, f"job type of {node.id}")
-    job = Job(
+    return Job(
         key=draft.keys.next(),
         instance_key=draft.key,
         element_id=node.id,
@@ -63,11 +75,13 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
         headers=plan.headers,
         **(_more(draft, node, seen) if plan.is_managed or plan.priority else {}),
     )
-    draft.put(job)
-    ring(draft, job, is_new=True)
-    element = ElementInstance(key, node.id, scope, draft.now, job=job.key)
-    draft.live[key] = element
-    waits.arm_boundary(draft, node, element, seen)
+
+
+def seen_by(draft: Draft, node: Node, element: ElementInstance) -> JsonObject:
+    """Return what the job of a live element is given now. Raises: Stuck."""
+    if node.ad_hoc is not None:
+        return variables.visible(draft, element.key)
+    return variables.seen_inside(draft, node, element.scope)
 
 
 def ring(draft: Draft, job: Job, *, is_new: bool = False) -> None:
@@ -92,8 +106,13 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
         if command.is_once:
             raise Rejected(Reason.INVALID_STATE, f"job {job.key} is already {job.state}")
         return
-    if command.result is not None:
-        raise job_results.misplaced(job, command.result)
+    node = draft.node_of(draft.live[job.element_key])
+    result = command.result
+    if node.ad_hoc is not None and job.listener is None:
+        result = result or AdHocResult()
+        ad_hoc_jobs.check(node, job, result)
+    elif result is not None:
+        raise job_results.misplaced(job, result)
     if job.kind == USER_TASK and job.assignee is None:
         raise Rejected(Reason.INVALID_STATE, USER_TASK_NOT_CLAIMED.format(job.key))
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
@@ -101,6 +120,8 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
     element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
     if job.listener is not None:
         execution_listeners.go_on(draft, job, element)
+    elif result is not None:
+        ad_hoc_jobs.obey(draft, node, element, command.variables, result)
     else:
         finish(draft, job, element)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import lifecycle, listeners, tokens
+from chalicelib.engine import ad_hoc_jobs, lifecycle, listeners, tokens
 from chalicelib.engine.commands import CreateInstance, ModifyInstance
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import subprocesses
@@ -22,6 +22,11 @@ from chalicelib.engine.state import ElementInstance, Move, Purge
 from chalicelib.engine.stuck import Stuck
 from chalicelib.engine.turn import Entered
 from chalicelib.errors import Reason, Rejected
+
+NOT_STARTED = {
+    Kind.BOUNDARY_EVENT: "a boundary event",
+    Kind.AD_HOC_ACTIVATION: "what stands for an activation",
+}
 
 
 def modify(draft: Draft, command: ModifyInstance) -> None:
@@ -82,11 +87,11 @@ def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> i
             raise _refusal(
                 f"element {node.id}: expected an element outside of {element_id}, which repeats"
             )
-        here = [e for e in draft.live.values() if (e.element_id, e.scope) == place]
-        live = [e.key for e in here if e.job is None]  # else its listeners are at work
-        live = [key for key in live if key not in doomed]
+        live = [key for key in _open_at(draft, place) if key not in doomed]
         if home in live:
             live = [home]
+        elif draft.plan.nodes[element_id].kind is Kind.AD_HOC_ACTIVATION:
+            live = []  # each element that is started is an activation
         if len(live) > 1:
             raise _refusal(
                 f"element {node.id}: expected one live {element_id} to start it in, found "
@@ -96,6 +101,12 @@ def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> i
     return scope
 
 
+def _open_at(draft: Draft, place: tuple[str, int]) -> list[int]:
+    """Return the scopes of an element in a scope that are open, and are not about to end."""
+    here = [e for e in draft.live.values() if (e.element_id, e.scope) == place]
+    return [e.key for e in here if not (e.is_ending or ad_hoc_jobs.is_listened_to(draft, e))]
+
+
 def _enter_around(draft: Draft, node: Node, scope: int) -> int:
     """Enter a subprocess for the sake of what is to start in it; return its key."""
     key = draft.keys.next()
@@ -103,7 +114,8 @@ def _enter_around(draft: Draft, node: Node, scope: int) -> int:
     draft.element_count += 1
     draft.count(scope, 1)
     try:
-        subprocesses.open_inside(draft, node, scope, key)
+        local = subprocesses.local_of(draft, node, scope, key)
+        subprocesses.open_inside(draft, node, scope, key, local)
     except Stuck as stuck:
         raise _refusal(f"subprocess {node.id} cannot be entered: {stuck.message}") from stuck
     return key
@@ -113,10 +125,10 @@ def _startable(draft: Draft, element_id: str) -> Node:
     node = draft.plan.nodes.get(element_id)
     if node is None:
         raise lifecycle.no_such("element", element_id)
-    if node.kind is Kind.BOUNDARY_EVENT:
+    found = NOT_STARTED.get(node.kind)
+    if found is not None:
         raise _refusal(
-            f"element {element_id}: expected an element that a token can be put at, found a "
-            "boundary event"
+            f"element {element_id}: expected an element that a token can be put at, found {found}"
         )
     return node
 

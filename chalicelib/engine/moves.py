@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import joins, many, parts, purges
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import ad_hoc, joins, many, parts, purges
 from chalicelib.engine.draft import BASE_ACTIONS, Draft
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, Move
@@ -59,6 +60,8 @@ def _ahead(draft: Draft, node: Node, move: Move) -> Node:
     """Return what an entry of the agenda that gives one move after the other leads to next."""
     if move.scope in draft.bodies and node.inner is not None:
         return node.inner
+    if node.kind is Kind.AD_HOC_SUB_PROCESS:
+        return draft.plan.nodes[ad_hoc.next_element(draft, move.scope)]
     return draft.plan.nodes[node.outgoing[move.position].target]
 
 
@@ -89,6 +92,8 @@ def take_next(draft: Draft) -> Move | None:
             return many.next_iteration(draft, node, move)
         parts.begin(draft, node, move)
         return None
+    if draft.plan.nodes[move.element_id].kind is Kind.AD_HOC_SUB_PROCESS:
+        return ad_hoc.next_activation(draft, draft.node_of(draft.live[move.scope]), move)
     outgoing = draft.plan.nodes[move.element_id].outgoing
     if move.position + 1 < len(outgoing):
         draft.agenda.append(move._replace(position=move.position + 1))

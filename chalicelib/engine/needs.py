@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from chalicelib.engine.commands import (
+    ActivateElements,
     CancelInstance,
     Command,
     CompleteJob,
@@ -62,7 +63,7 @@ def _subject(command: Command) -> Iterator[RecordKey]:
             yield RecordKey(Incident, command.incident_key)
         case CreateInstance() | CancelInstance() | Continue() | SetVariables() | DeleteVariable():
             pass
-        case ModifyInstance():
+        case ModifyInstance() | ActivateElements():
             pass
 
 
@@ -76,6 +77,8 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
             for key in victims[:ACTIONS_MAX]:
                 if key in root.live:
                     yield from _open_on(root.live[key])
+        case ActivateElements(key=key):
+            yield from _outwards(key, root)
         case MarkIncident():
             pass
         case CancelInstance():

@@ -1,14 +1,47 @@
-"""What the plan of an element is made of where it is done for many, or calls another process."""
+"""What the plan of an element is made of where it is a job, is done for many, activates others or
+calls another process."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from chalicelib.bpmn.model import Binding, CalledElement, Element, ManyDefinition, Process
-from chalicelib.engine.expressions import Compute, compile_optional, compile_value
+from chalicelib.bpmn.model import (
+    AdHocDefinition,
+    Binding,
+    CalledElement,
+    Element,
+    JobDefinition,
+    ManyDefinition,
+    Process,
+    Value,
+)
+from chalicelib.engine.expressions import (
+    Compute,
+    compile_optional,
+    compile_policy,
+    compile_value,
+)
+from chalicelib.engine.user_tasks import TaskPlan, plan_task
+from chalicelib.json_text import JsonObject
 
 _NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlan:
+    """What makes a job of an element, each value computable."""
+
+    type: Compute
+    retries: Compute | None
+    retry_backoff: Compute | None
+    assignee: Compute | None
+    candidate_groups: Compute | None
+    is_managed: bool
+    headers: Mapping[str, str]
+    task: TaskPlan | None = None
+    priority: Compute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +77,82 @@ class CallPlan:
     business_key: Compute | None
 
 
+@dataclass(frozen=True, slots=True)
+class AdHocPlan:
+    """How an ad-hoc subprocess runs.
+
+    Shapes: `active` are the ids of what is activated at once; `results` is the name of a variable,
+        `result_name` the one that a result is computed from first of all; `activatable` is what
+        is told of the elements that can be activated, `ids` theirs; `activation` that of the
+        element which stands for one activation.
+    """
+
+    id: str
+    active: Compute | None
+    results: str | None
+    result: Compute | None
+    result_name: str | None
+    completion: Compute | None
+    cancels_remaining: bool
+    is_sequential: bool
+    activatable: tuple[JsonObject, ...]
+    ids: frozenset[str]
+    activation: str
+
+
+def job_plan(job: JobDefinition) -> JobPlan:
+    """Resolve what makes a job of an element."""
+    return JobPlan(
+        compile_value(job.type),
+        None if job.retries is None else compile_value(job.retries),
+        None if job.retry_backoff is None else compile_policy(job.retry_backoff),
+        None if job.assignee is None else compile_value(job.assignee),
+        None if job.candidate_groups is None else compile_value(job.candidate_groups),
+        job.managed,
+        job.headers,
+        plan_task(job.task),
+        None if job.priority is None else compile_value(job.priority),
+    )
+
+
 def many_plan(process: Process, element: Element, definition: ManyDefinition) -> ManyPlan:
     """Resolve how an activity is done for many."""
     result = definition.output_element
-    name = None if result is None else _NAME.match(result.text)
     return ManyPlan(
         is_sequential=definition.is_sequential,
         items=compile_optional(definition.input_collection),
         item=definition.input_element,
         results=definition.output_collection,
         result=compile_optional(result),
-        result_name=None if name is None else name[0],
+        result_name=_first_name(result),
         cardinality=compile_optional(definition.cardinality),
         completion=compile_optional(definition.completion),
         completion_text="" if definition.completion is None else definition.completion.text,
         hides=_hidden(process, element, definition),
+    )
+
+
+def _first_name(result: Value | None) -> str | None:
+    """Return the name that a result is computed from first of all."""
+    name = None if result is None else _NAME.match(result.text)
+    return None if name is None else name[0]
+
+
+def ad_hoc_plan(id_: str, definition: AdHocDefinition) -> AdHocPlan:
+    """Resolve how an ad-hoc subprocess runs."""
+    result = definition.output_element
+    return AdHocPlan(
+        id=id_,
+        active=compile_optional(definition.active_elements),
+        results=definition.output_collection,
+        result=compile_optional(result),
+        result_name=_first_name(result),
+        completion=compile_optional(definition.completion),
+        cancels_remaining=definition.cancels_remaining,
+        is_sequential=definition.is_sequential,
+        activatable=definition.activatable,
+        ids=frozenset(str(each["elementId"]) for each in definition.activatable),
+        activation=definition.activation,
     )
 
 

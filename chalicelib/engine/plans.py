@@ -16,7 +16,6 @@ from chalicelib.bpmn.model import (
     EventName,
     EventType,
     IoMapping,
-    JobDefinition,
     Kind,
     Loop,
     ManyDefinition,
@@ -34,12 +33,19 @@ from chalicelib.engine.expressions import (
     ConditionPlan,
     compile_condition,
     compile_feel,
-    compile_policy,
     compile_value,
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
-from chalicelib.engine.plan_parts import CallPlan, ManyPlan, call_plan, many_plan
-from chalicelib.engine.user_tasks import TaskPlan, plan_task
+from chalicelib.engine.plan_parts import (
+    AdHocPlan,
+    CallPlan,
+    JobPlan,
+    ManyPlan,
+    ad_hoc_plan,
+    call_plan,
+    job_plan,
+    many_plan,
+)
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -73,21 +79,6 @@ class IoPlan(NamedTuple):
 
     compute: Compute
     path: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class JobPlan:
-    """What makes a job of an element, each value computable."""
-
-    type: Compute
-    retries: Compute | None
-    retry_backoff: Compute | None
-    assignee: Compute | None
-    candidate_groups: Compute | None
-    is_managed: bool
-    headers: Mapping[str, str]
-    task: TaskPlan | None = None
-    priority: Compute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +125,8 @@ class Node:
         which is the `inner` node: the activity itself, with no flows and no boundary events. One
         for many has the scope of `each` between them. Listeners are jobs that come
         before its own `work` `begins`, when it `ends`, and when somebody has done
-        a user task, which they then `checks`.
+        a user task, which they then `checks`. What is over as a path in an ad-hoc subprocess is a
+        `path_of` its plan.
     """
 
     id: str
@@ -186,6 +178,8 @@ class Node:
     ends: tuple[ListenerPlan, ...] = ()
     checks: tuple[ListenerPlan, ...] = ()
     work: Behaviour | None = None
+    ad_hoc: AdHocPlan | None = None
+    path_of: AdHocPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +190,7 @@ class Plan:
         `triggers` the start events of event subprocesses, by the id of the scope they stand in,
         and `thrown` those that catch what is thrown there, each definition alone;
         `listened` the scopes in which some of these wait for a timer, a message or a signal;
-        `is_watched` says that there are conditional events.
+        `is_watched` says that there are conditional events, `has_ad_hoc` ad-hoc subprocesses.
     """
 
     process: Process
@@ -207,6 +201,7 @@ class Plan:
     listened: frozenset[str]
     is_watched: bool
     live_max: int  # elements that may wait before a fork has to
+    has_ad_hoc: bool
 
 
 _plans: OrderedDict[int, Plan] = OrderedDict()
@@ -242,6 +237,7 @@ def make_plan(process: Process) -> Plan:
         armed = (*(() if is_passed else node.waits), *node.boundary_waits)
         node.actions += sum(map(_records_of, armed))
     bonds.bind_compensation(nodes)
+    has_ad_hoc = bonds.bind_paths(nodes)
     for node in nodes.values():
         if node.element.loop is not None:
             _repeat(node, node.element.loop)
@@ -256,7 +252,8 @@ def make_plan(process: Process) -> Plan:
         nodes[id_].actions += sum(map(_records_of, bonds.waits_of(triggers[id_])))
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
     thrown = {id_: bonds.throws_of_events(starts) for id_, starts in triggers.items()}
-    return Plan(process, nodes, judged, triggers, thrown, frozenset(listened), is_watched, live_max)
+    heard = frozenset(listened)
+    return Plan(process, nodes, judged, triggers, thrown, heard, is_watched, live_max, has_ad_hoc)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -275,6 +272,7 @@ def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     node.many = many_plan(process, node.element, definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = node.each.begins = node.each.ends = ()
+    node.each.ad_hoc = None
     node.each.recovery, node.each.is_compensable = "", False
     node.enter = many.enter
 
@@ -296,7 +294,7 @@ def _make_body(node: Node) -> None:
     node.is_body = True
     node.recovery, node.is_compensable = "", bool(node.handler)
     node.inputs = node.outputs = node.begins = node.ends = node.checks = ()
-    node.job = node.script = None
+    node.job = node.script = node.ad_hoc = None
     node.waits = ()
 
 
@@ -321,7 +319,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         inputs=inputs,
         outputs=tuple(_mapping(mapping) for mapping in element.outputs),
         local_names=frozenset(mapping.path[0] for mapping in inputs),
-        job=None if element.job is None else _job(element.job),
+        job=None if element.job is None else job_plan(element.job),
         script=None if element.script is None else compile_feel(element.script.expression),
         result_variable="" if element.script is None else element.script.result_variable,
         decision=plan_decision(element.decision),
@@ -331,6 +329,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         parts=tuple(_part(n, part, flows) for n, part in enumerate(element.parts)),
         condition=None if element.condition is None else compile_condition(element.condition),
         call=None if element.called is None else call_plan(element.called),
+        ad_hoc=None if element.ad_hoc is None else ad_hoc_plan(element.id, element.ad_hoc),
     )
 
 
@@ -351,6 +350,7 @@ def _actions(element: Element) -> int:
     """Return how many records entering an element may write, what it waits for aside."""
     variables_and_incident = 2
     by_itself = 2 * (element.job is not None) + (element.decision is not None)
+    by_itself += element.ad_hoc is not None
     return variables_and_incident + by_itself
 
 
@@ -369,20 +369,6 @@ def _mapping(mapping: IoMapping) -> IoPlan:
     source = mapping.source
     compute = (lambda variables, now: None) if source is None else compile_value(source)
     return IoPlan(compute, tuple(mapping.target.split(".")))
-
-
-def _job(job: JobDefinition) -> JobPlan:
-    return JobPlan(
-        compile_value(job.type),
-        None if job.retries is None else compile_value(job.retries),
-        None if job.retry_backoff is None else compile_policy(job.retry_backoff),
-        None if job.assignee is None else compile_value(job.assignee),
-        None if job.candidate_groups is None else compile_value(job.candidate_groups),
-        job.managed,
-        job.headers,
-        plan_task(job.task),
-        None if job.priority is None else compile_value(job.priority),
-    )
 
 
 def _event_name(name: EventName) -> NamePlan:

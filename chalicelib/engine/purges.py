@@ -9,7 +9,7 @@ Source: BPMN 2.0.2 section 13.5; design section 7.
 
 from __future__ import annotations
 
-from chalicelib.engine import compensation, tokens
+from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, tokens
 from chalicelib.engine.commands import CancelChild
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.effects import Send
@@ -96,6 +96,7 @@ def _quiet(draft: Draft, purge: Purge) -> None:
         draft.need(tokens.records_of(draft, own))
         tokens.disarm(draft, own)
         draft.live[own.key] = own._replace(timers=(), subscriptions=(), incident=None)
+    ad_hoc_jobs.end(draft, own.key)
 
 
 def _keep_asked(draft: Draft, purge: Purge) -> None:
@@ -130,11 +131,15 @@ def _withdraw(draft: Draft, key: int) -> bool:
     A scope that is left without tokens ends likewise, and an instance without is terminated.
     """
     while (element := draft.live.get(key)) is not None:  # else it ended with what was around it
-        weight = weight_of(draft, element)
+        weight = weight_of(draft, element) + JOB_ACTIONS  # an ad-hoc subprocess asks anew
         if draft.actions + weight > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return False
         tokens.terminate(draft, element)
-        if draft.count(element.scope, -1):
+        left = draft.count(element.scope, -1)
+        if ad_hoc.is_one(draft, element.scope):
+            ad_hoc.left_alone(draft, element.scope)
+            break
+        if left:
             break
         key = element.scope
         tokens.close_listeners(draft, key)

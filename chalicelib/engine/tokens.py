@@ -15,7 +15,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import compensation, execution_listeners, loops, many, purges, variables
+from chalicelib.engine import (
+    ad_hoc,
+    compensation,
+    execution_listeners,
+    loops,
+    many,
+    purges,
+    variables,
+)
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, show
 from chalicelib.engine.guards import Guard
@@ -26,6 +34,7 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     JobState,
+    LoopItems,
     Move,
     Purge,
     RecordKey,
@@ -176,6 +185,8 @@ def close(draft: Draft, key: int) -> None:
     if owns_variables(draft, element):
         draft.counts.pop(key, None)
         draft.close_scope(key)
+        if draft.node_of(element).ad_hoc is not None:
+            draft.drop(LoopItems, key)
     elif key in draft.bodies:
         many.close(draft, key)
 
@@ -197,7 +208,10 @@ def disarm(draft: Draft, element: ElementInstance) -> None:
 
 def consume(draft: Draft, scope: int) -> None:
     """End a token; the last one completes its scope."""
-    if draft.count(scope, -1) == 0:
+    left = draft.count(scope, -1)
+    if ad_hoc.is_one(draft, scope):
+        ad_hoc.path_over(draft, scope)
+    elif left == 0:
         complete_scope(draft, scope)
 
 
@@ -228,6 +242,9 @@ def close_listeners(draft: Draft, scope: int) -> None:
 
 def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Go on with an element that has nothing left inside. Raises: Stuck."""
+    if node.ad_hoc is not None and not element.is_ending:
+        ad_hoc.go_on(draft, node, element)
+        return
     compensation.leave_scope(draft, node, element)
     if node.loop is not None:
         loops.next_round(draft, node, element)
@@ -243,6 +260,10 @@ def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> N
     """Hand on what a subprocess maps out, and leave it. Raises: Stuck."""
     inside = draft.values(element.key)
     outputs = variables.outputs_of(draft, node, element.scope, {}, inside)
+    if node.ad_hoc is not None:
+        outputs = ad_hoc.handed_on(node.ad_hoc, inside, outputs)
+    elif node.path_of is not None:
+        ad_hoc.collect(draft, node.path_of, element)
     hand_on(draft, node, element.scope, element.key, outputs)
 
 
@@ -285,6 +306,8 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
         keys.append(RecordKey(Incident, element.incident))
     if owns_variables(draft, element):
         keys.append(RecordKey(Variables, element.key))
+    if draft.plan.has_ad_hoc and draft.node_of(element).ad_hoc is not None:
+        keys.append(RecordKey(LoopItems, element.key))
     if element.key in draft.bodies:
         keys += many.records_of(draft, element.key)
     return keys

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from chalicelib.bpmn.model import Kind
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import show
 from chalicelib.engine.state import Stage
@@ -73,11 +74,13 @@ def merge(draft: Draft, scope: int, values: JsonObject) -> None:
 
 
 def _passes_on(draft: Draft, scope: int) -> int | None:
-    """Return the scope around one that is looked through in every profile: a body."""
+    """Return the scope around one that is looked through in every profile: a body, or an
+    activation in an ad-hoc subprocess."""
     if scope == draft.key:
         return None
     element = draft.live[scope]
-    return element.scope if draft.node_of(element).is_body else None
+    node = draft.node_of(element)
+    return element.scope if node.is_body or node.kind is Kind.AD_HOC_ACTIVATION else None
 
 
 def inputs_of(draft: Draft, node: Node, scope: int) -> JsonObject:

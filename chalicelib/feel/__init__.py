@@ -6,6 +6,7 @@ every cold start. Values are named tuples instead.
 
 from __future__ import annotations
 
+from chalicelib.feel.calls import calls_of
 from chalicelib.feel.deadline import NEVER, Deadline
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Evaluation
@@ -54,6 +55,7 @@ __all__ = [
     "WarningType",
     "YearMonthDuration",
     "add_duration",
+    "calls_of",
     "format_temporal",
     "from_python",
     "kind_of",

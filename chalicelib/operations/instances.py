@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from chalicelib.bpmn.model import Process
 from chalicelib.engine.commands import (
+    ActivateElements,
     CancelInstance,
     CreateInstance,
     DeleteVariable,
@@ -211,6 +212,14 @@ def modify_process_instance(
             )
         advance(ports, home, replace(command, scope=None if key == home else key), once)
     return scopes.require(ports, key)
+
+
+def activate_ad_hoc_sub_process_activities(
+    ports: Ports, command: ActivateElements, once: Once | None = None
+) -> None:
+    """Activate elements of an ad-hoc subprocess. Raises: Rejected, also TooLarge; Conflict."""
+    if done_before(ports, once) is None:
+        advance(ports, command.key, command, once)
 
 
 def update_process_instance_variables(ports: Ports, key: int, variables: JsonObject) -> None:

@@ -222,6 +222,39 @@ def sub(id_: str, *parts: str, flows: str, extensions: str = "") -> str:
     return f'<subProcess id="{id_}">{_extensions(extensions)}{body}</subProcess>'
 
 
+def ad_hoc(
+    id_: str,
+    *parts: str,
+    flows: str = "",
+    active: str | None = None,
+    results: tuple[str, str] | None = None,
+    until: str | None = None,
+    job: str | None = None,
+    attributes: str = "",
+    extensions: str = "",
+) -> str:
+    """Return an ad-hoc subprocess.
+
+    Shapes: `active` and `until`, the completion condition, are FEEL; `results` the output
+        collection and the element, which is FEEL; `job` is the type of its worker's jobs.
+    """
+    rows = {
+        "activeElementsCollection": None if active is None else f"={active}",
+        "outputCollection": None if results is None else results[0],
+        "outputElement": None if results is None else f"={results[1]}",
+    }
+    written = " ".join(f"{name}={quoteattr(text)}" for name, text in rows.items() if text)
+    inner = f"<zeebe:adHoc {written}/>" if written else ""
+    inner += f'<zeebe:taskDefinition type="{job}"/>' if job else ""
+    condition = "" if until is None else f"={escape(until)}"
+    body = "".join(parts) + _flows(flows)
+    body += f"<completionCondition>{condition}</completionCondition>" if condition else ""
+    return (
+        f'<adHocSubProcess id="{id_}" {attributes}>{_extensions(inner + extensions)}{body}'
+        "</adHocSubProcess>"
+    )
+
+
 def transaction(id_: str, *parts: str, flows: str) -> str:
     inner = sub(id_, *parts, flows=flows)
     return (

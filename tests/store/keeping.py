@@ -10,7 +10,7 @@ import base64
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,6 +142,23 @@ MODELS: Mapping[str, bytes] = {
         errors={"err": "E-1"},
         messages={"paid": "=order"},
     ),
+    "ad_hoc": m.line(
+        m.ad_hoc(
+            "steered",
+            m.service("look", extensions=m.io({"at": '=fromAi(toolCall.place, "where")'})),
+            m.task("think"),
+            flows="look > think",
+            results=("seen", "found"),
+            job="agent",
+        ),
+        m.ad_hoc(
+            "listed",
+            m.service("try"),
+            active="steps",
+            until="enough",
+            attributes='cancelRemainingInstances="false" ordering="Sequential"',
+        ),
+    ),
     "meets": m.process(
         '<eventBasedGateway id="g" instantiate="true" eventGatewayType="Parallel"/>',
         *(m.message_catch("one", "order"), m.message_catch("other", "paid"), m.end()),
@@ -229,14 +246,14 @@ def _kind(key: object) -> str:
 
 def main() -> None:
     """Write the samples that are not there yet."""
-    made: dict[Path, Callable[[], str]] = {
-        PROCESSES: lambda: json.dumps(compiled(), indent=1) + "\n",
-        TABLES: lambda: to_text(taken(leave())),
-    }
-    for path, text in made.items():
-        if not path.exists():
-            path.write_text(text(), encoding="utf-8")
-            sys.stdout.write(f"kept {path}\n")
+    kept = json.loads(PROCESSES.read_text()) if PROCESSES.exists() else {}
+    more = {name: made for name, made in compiled().items() if name not in kept}
+    if more:
+        PROCESSES.write_text(json.dumps({**kept, **more}, indent=1) + "\n")
+        sys.stdout.write(f"kept {', '.join(more)} in {PROCESSES}\n")
+    if not TABLES.exists():
+        TABLES.write_text(to_text(taken(leave())), encoding="utf-8")
+        sys.stdout.write(f"kept {TABLES}\n")
 
 
 if __name__ == "__main__":

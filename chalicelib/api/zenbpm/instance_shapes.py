@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chalicelib.api.fields import member
+from chalicelib.api.job_results import ACTIVATIONS
 from chalicelib.api.schema import (
     Anything,
     Choice,
@@ -70,6 +71,14 @@ MODIFIED = Object(
     {
         "processInstance": member(INSTANCE, lambda view: view),
         "activeElementInstances": member(ListOf(ELEMENT_INSTANCE), lambda view: view.waiting),
+    },
+)
+
+ACTIVATE_ELEMENTS = Object(
+    "ActivateElements",
+    {
+        "elements": Field(ACTIVATIONS, required=True),
+        "cancelRemainingInstances": Field(Flag(), nullable=True),
     },
 )
 

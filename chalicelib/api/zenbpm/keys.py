@@ -6,9 +6,10 @@ from chalicelib import logs
 from chalicelib.api import http
 
 
-def instance_key(text: str) -> int:
-    """Return the key of a process instance. Raises: Rejected if it is no int64."""
-    key = http.path_key(text, "processInstanceKey")
+def instance_key(text: str, name: str = "processInstanceKey") -> int:
+    """Return the key of a process instance, or of a scope in one. Raises: Rejected if it is no
+    int64."""
+    key = http.path_key(text, name)
     logs.about(instance_key=key)
     return key
 

@@ -1,4 +1,5 @@
-"""Moving tokens: starting elsewhere, ending element instances (contracts/zenbpm.md section 1.4)."""
+"""Moving tokens: starting elsewhere, ending element instances (contracts/zenbpm.md section 1.4),
+activating what an ad-hoc subprocess has."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ from chalice.app import Blueprint, Response
 from chalicelib import logs, wiring
 from chalicelib.api import http, repeats
 from chalicelib.api.http import errors_as
+from chalicelib.api.job_results import activations_of
 from chalicelib.api.operation import Operation
-from chalicelib.api.zenbpm import errors, instance_shapes, shapes
+from chalicelib.api.zenbpm import errors, instance_shapes, keys, shapes
 from chalicelib.api.zenbpm.views import view
-from chalicelib.engine.commands import ModifyInstance
+from chalicelib.engine.commands import ActivateElements, ModifyInstance
 from chalicelib.operations import instances
 from chalicelib.operations.instances import Start
 from chalicelib.profile import Profile
@@ -75,3 +77,32 @@ def modify_process_instance() -> Response:
     once = repeats.once(routes.current_request)
     found = instances.modify_process_instance(wiring.ports(), key, command, once)
     return http.answer(201, instance_shapes.MODIFIED.write(view(found)))
+
+
+@routes.route(
+    "/modify/ad-hoc-activities/{ad_hoc_sub_process_instance_key}/activation",
+    methods=["POST"],
+    content_types=[],
+)
+@errors_as(errors.error)
+@Operation(
+    "activateAdHocSubProcessActivities",
+    headers={repeats.HEADER: repeats.KEY},
+    body=instance_shapes.ACTIVATE_ELEMENTS,
+    answers={204: None},
+    refusals=(400, 404, 409, 413, 415),
+)
+def activate_ad_hoc_sub_process_activities(ad_hoc_sub_process_instance_key: str) -> Response:
+    """activateAdHocSubProcessActivities: 204; 400, 404, 409 if nothing more can be activated, 413.
+
+    The key is that of the ad-hoc subprocess's element instance. With `cancelRemainingInstances`
+    what is active in it ends first.
+    """
+    key = keys.instance_key(ad_hoc_sub_process_instance_key, "adHocSubProcessInstanceKey")
+    body = http.json_body(routes.current_request, instance_shapes.ACTIVATE_ELEMENTS)
+    command = ActivateElements(
+        key, activations_of(body["elements"]), bool(body.get("cancelRemainingInstances"))
+    )
+    once = repeats.once(routes.current_request)
+    instances.activate_ad_hoc_sub_process_activities(wiring.ports(), command, once)
+    return http.answer(204)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import SCOPES
-from chalicelib.engine import listeners, variables, waits
+from chalicelib.bpmn.model import SCOPES, Kind
+from chalicelib.engine import ad_hoc, ad_hoc_jobs, jobs, listeners, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
@@ -22,23 +23,50 @@ def enter_subprocess(draft: Draft, node: Node, scope: int, key: int) -> None:
     start = node.element.start
     if start is None:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"subprocess {node.id} has no none start event")
-    open_inside(draft, node, scope, key)
+    open_inside(draft, node, scope, key, local_of(draft, node, scope, key))
     draft.count(key, 1)
     draft.agenda.append(Move(start, key, None))
 
 
-def open_inside(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Open the scope of a subprocess, without a token in it yet. Raises: Stuck."""
+def enter_ad_hoc(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Open the scope, and activate what the model lists, or ask the worker. Raises: Stuck, before
+    anything was made."""
+    local = local_of(draft, node, scope, key)
+    seen = {**variables.visible(draft, scope), **local}
+    if node.job is None:
+        wanted = ad_hoc.listed(draft, node, seen)
+        open_inside(draft, node, scope, key, local)
+        ad_hoc.order(draft, node, key, wanted)
+        return
+    job = jobs.made(draft, node, scope, key, seen)
+    open_inside(draft, node, scope, key, local)
+    ad_hoc_jobs.give(draft, job)
+
+
+def local_of(draft: Draft, node: Node, scope: int, key: int) -> JsonObject:
+    """Return the variables that a subprocess begins with. Raises: Stuck(IO_MAPPING_ERROR)."""
     values = variables.inputs_of(draft, node, scope)
     if node.element.triggered_by_event:
         caught = draft.find(Variables, key)
         values.update({} if caught is None else caught.values)
+    elif node.kind is Kind.AD_HOC_ACTIVATION:
+        assert node.path_of is not None
+        return ad_hoc.first_variables(node.path_of)
+    return values if node.ad_hoc is None else ad_hoc.own_variables(node.ad_hoc, values)
+
+
+def open_inside(draft: Draft, node: Node, scope: int, key: int, values: JsonObject) -> None:
+    """Open the scope of a subprocess, without a token in it yet."""
     seen = variables.visible(draft, scope)
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     own = {**dict.fromkeys(node.element.data), **values} if node.element.data else values
-    draft.open_scope(key, {**seen, **own} if draft.rules.sees_snapshot else own)
+    is_copy = draft.rules.sees_snapshot and node.kind is not Kind.AD_HOC_ACTIVATION
+    draft.open_scope(key, {**seen, **own} if is_copy else own)
     listeners.listen(draft, key, node.id)
     waits.arm_boundary(draft, node, draft.live[key], {**seen, **values})
 
 
-BEHAVIOURS = dict.fromkeys(SCOPES, enter_subprocess)
+BEHAVIOURS = {
+    **dict.fromkeys(SCOPES, enter_subprocess),
+    Kind.AD_HOC_SUB_PROCESS: enter_ad_hoc,
+}
