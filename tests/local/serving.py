@@ -65,7 +65,7 @@ def run(*arguments: str, folder: Path, **variables: str) -> subprocess.Completed
         env=environment(**variables),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S * 2,
+        timeout=PATIENCE_S * 5,
         check=False,
     )
 
