@@ -1,7 +1,7 @@
 """Messages of timer start events: "element E of process P is due", on the `timers` queue.
 
 They are judged like those of timers, by the *latest* pointer: one of another version, or for
-another second, is spare. Design section 4.
+another second, is spare, unless the pointer has yet to be moved. Design section 4.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class StartMessage:
     profile: Profile
     bpmn_process_id: str
     definition_key: int
-    version: int
+    generation: int  # of the pointer that the timer stands on
     element_id: str
     due: datetime
     first_sent: datetime
@@ -41,7 +41,7 @@ def message_of(effect: SetStart, now: datetime) -> StartMessage:
         effect.profile,
         effect.bpmn_process_id,
         effect.definition_key,
-        effect.version,
+        effect.generation,
         effect.element_id,
         effect.due,
         now,
@@ -60,7 +60,7 @@ def to_text(message: StartMessage) -> str:
             _MARK: message.bpmn_process_id,
             "profile": message.profile.value,
             "definition": message.definition_key,
-            "version": message.version,
+            "version": message.generation,
             "element": message.element_id,
             "due": to_ms(message.due),
             "sent": to_ms(message.first_sent),
@@ -75,7 +75,7 @@ def from_text(text: str) -> StartMessage:
         profile=bodies.profile(body),
         bpmn_process_id=bodies.text(body, _MARK),
         definition_key=bodies.integer(body, "definition"),
-        version=bodies.integer(body, "version"),
+        generation=bodies.integer(body, "version"),
         element_id=bodies.text(body, "element"),
         due=bodies.moment(body, "due"),
         first_sent=bodies.moment(body, "sent"),
@@ -95,7 +95,7 @@ def judge(message: StartMessage, starts: Starts | None, now: datetime) -> Verdic
     It comes before the deployment, or the firing before it, that promised it was committed: then
     it is early, and spare once that can no more come.
     """
-    if starts is None or starts.version < message.version:
+    if starts is None or starts.generation < message.generation:
         return not_yet(message.first_sent, now)
     if starts.definition_key != message.definition_key:
         return Spare()

@@ -52,13 +52,14 @@ class Send:
 class SetStart:
     """A timer start event of a version of a process is to fire at its due second.
 
-    A deployment owes it, and then each firing the one after it.
+    A deployment owes it, and then each firing the one after it. Shapes: `generation` is that of the
+        *latest* pointer which names the version.
     """
 
     profile: Profile
     bpmn_process_id: str
     definition_key: int
-    version: int
+    generation: int
     element_id: str
     due: datetime
 

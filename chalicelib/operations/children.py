@@ -128,7 +128,7 @@ def _called(ports: Ports, parent: Instance, wait: ChildWait) -> Definition | Non
             caller = parent.root.definition_key
             return definitions.deployed_with(table, caller, wait.process_id)
         case _:
-            return definitions.latest(table, wait.process_id, profile)
+            return definitions.latest_of(table, wait.process_id, profile)
 
 
 def cancel_child(ports: Ports, child_key: int, parent_key: int, until: datetime) -> list[Turn]:

@@ -99,7 +99,7 @@ def _asked(ports: Ports, definition_key: int | None) -> Sequence[Definition]:
     """Return the definitions whose start events are asked for. Raises: Rejected."""
     if definition_key is not None:
         named = deployed.require(ports, definition_key)
-        latest = definitions.latest(ports.table, named.bpmn_process_id, named.profile)
+        latest = definitions.latest_of(ports.table, named.bpmn_process_id, named.profile)
         return [named] if latest is not None and latest.key == named.key else []
     waiting = subscriptions.starters(ports.table, EventType.CONDITIONAL, subscriptions.ANY_NAME)
     if len(waiting) > PROCESSES_MAX:
@@ -109,7 +109,7 @@ def _asked(ports: Ports, definition_key: int | None) -> Sequence[Definition]:
             f"{len(waiting)}; name a processDefinitionKey",
         )
     latest_ones = (
-        definitions.latest(ports.table, process_id, profile) for profile, process_id in waiting
+        definitions.latest_of(ports.table, process_id, profile) for profile, process_id in waiting
     )
     return sorted((d for d in latest_ones if d is not None), key=lambda each: each.key)
 

@@ -111,7 +111,7 @@ def started_by(ports: Ports, kind: EventType, name: str) -> list[tuple[Definitio
     """
     found = []
     for profile, process_id in subscriptions.starters(ports.table, kind, name):
-        latest = definitions.latest(ports.table, process_id, profile)
+        latest = definitions.latest_of(ports.table, process_id, profile)
         at = None if latest is None else latest.process.started_by(kind).get(name)
         if latest is not None and at is not None:
             found.append((latest, at))

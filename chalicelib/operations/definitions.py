@@ -11,12 +11,13 @@ from chalicelib.bpmn.fingerprint import fingerprint
 from chalicelib.bpmn.model import EventType, Process
 from chalicelib.delivery.bells import BPMN
 from chalicelib.delivery.promise import ensure_queue, job_queue
+from chalicelib.engine.start_timers import StartTimer
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations.start_timers import promise_starts, starts_of
+from chalicelib.operations.start_timers import promise_starts, starts_again, starts_of
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, subscriptions
-from chalicelib.store.definitions import Definition, DefinitionInfo, Deployed, Deployment
+from chalicelib.store import definitions, deletions, subscriptions
+from chalicelib.store.definitions import Definition, DefinitionInfo, Deployed, Deployment, New
 from chalicelib.store.lists import Cut, Listed
 from chalicelib.store.subscriptions import Starter
 
@@ -59,13 +60,32 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
         Deployment(xml, fingerprint(xml), processes, profile, starts),
         now=now,
         token=ports.chance.id(),
-        promise=lambda infos: promise_starts(ports, infos, starts),
+        promise=lambda new: promise_starts(ports, new, starts),
     )
+
+
+def delete_process_definition(ports: Ports, key: int) -> None:
+    """Delete a version: it starts nothing any more; instances of it go on.
+
+    If it was the latest, the one before it is again, with its start events, timers from now on.
+    Raises: Rejected(NOT_FOUND); Conflict.
+    """
+
+    def succeed(before: DefinitionInfo, generation: int) -> Mapping[str, StartTimer]:
+        definition = definitions.get(ports.table, before.key)
+        assert definition is not None, f"definition {before.key} is deployed"
+        timers = starts_again(definition.process, ports.clock.now())
+        promise_starts(ports, [New(before, generation)], {before.bpmn_process_id: timers})
+        return timers
+
+    now, token = ports.clock.now(), ports.chance.id()
+    if not deletions.delete(ports.table, key, now=now, token=token, succeed=succeed):
+        raise not_found(key)
 
 
 def get_process_definition(ports: Ports, key: int) -> tuple[Definition, bytes]:
     """Return a definition and the file it came from. Raises: Rejected(NOT_FOUND)."""
-    definition = definitions.get(ports.table, key)
+    definition = definitions.current(ports.table, key)
     xml = definitions.xml(ports.table, key)
     if definition is None or xml is None:
         raise not_found(key)
@@ -99,8 +119,8 @@ def version_of(ports: Ports, process_id: str, version: int, profile: Profile) ->
 
 
 def require(ports: Ports, key: int) -> Definition:
-    """Return a definition. Raises: Rejected(NOT_FOUND)."""
-    definition = definitions.get(ports.table, key)
+    """Return a definition that was not deleted. Raises: Rejected(NOT_FOUND)."""
+    definition = definitions.current(ports.table, key)
     if definition is None:
         raise not_found(key)
     return definition

@@ -121,7 +121,7 @@ def _definition_keys(ports: Ports, asked: Asked) -> frozenset[int] | None:
         return None if asked.definition_key is None else frozenset({asked.definition_key})
     keys = frozenset(
         info.key
-        for info in dmn_definitions.list_all(ports.table)
+        for info in dmn_definitions.list_all(ports.table, with_deleted=True)
         if info.resource_id == asked.resource_id
     )
     return keys if asked.definition_key is None else keys & {asked.definition_key}

@@ -12,7 +12,7 @@ from chalicelib.bpmn.model import FILE_BYTES_MAX, NAME_MAX
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import dmn_definitions
+from chalicelib.store import dmn_definitions, dmn_deletions
 from chalicelib.store.dmn_definitions import DmnDefinition, DmnDefinitionInfo, DmnDeployment
 from chalicelib.store.lists import Cut, Listed
 
@@ -65,11 +65,25 @@ def create_dmn_resource_definition(
 
 def get_dmn_resource_definition(ports: Ports, key: int) -> tuple[DmnDefinition, bytes]:
     """Return a definition and the file it came from. Raises: Rejected(NOT_FOUND)."""
-    definition = dmn_definitions.get(ports.table, key)
+    definition = dmn_definitions.current(ports.table, key)
     if definition is None:
-        message = f"no DMN resource definition with key {key} was found"
-        raise Rejected(Reason.NOT_FOUND, message)
+        raise _not_found(key)
     return definition, dmn_definitions.xml(ports.table, key)
+
+
+def delete_dmn_resource_definition(ports: Ports, key: int) -> None:
+    """Delete a version of a file: its decisions are made by the latest that has them otherwise.
+
+    Raises: Rejected(NOT_FOUND), also TooLarge; Conflict.
+    """
+    now, token = ports.clock.now(), ports.chance.id()
+    if not dmn_deletions.delete(ports.table, key, now=now, token=token):
+        raise _not_found(key)
+
+
+def _not_found(key: int) -> Rejected:
+    message = f"no DMN resource definition with key {key} was found"
+    return Rejected(Reason.NOT_FOUND, message)
 
 
 def get_dmn_resource_definitions(

@@ -109,7 +109,7 @@ def get_process_instances(
 ) -> Listed[Found]:
     """Return a page of whole instances, those of a process id if one is named."""
     if bpmn_process_id is not None:
-        infos = definitions.list_all(ports.table)
+        infos = definitions.list_all(ports.table, with_deleted=True)
         keys = {info.key for info in infos if info.bpmn_process_id == bpmn_process_id}
         named = keys if wanted.definition_keys is None else keys & wanted.definition_keys
         wanted = replace(wanted, definition_keys=frozenset(named))
@@ -269,9 +269,10 @@ def _require_open(ports: Ports, key: int, what: str) -> None:
 
 def _definition(ports: Ports, wanted: Start) -> Definition:
     if wanted.definition_key is not None:
-        named = definitions.get(ports.table, wanted.definition_key)
+        now = ports.clock.now()
+        named = definitions.startable(ports.table, wanted.definition_key, now)
     elif wanted.bpmn_process_id:
-        named = definitions.latest(ports.table, wanted.bpmn_process_id, wanted.profile)
+        named = definitions.latest_of(ports.table, wanted.bpmn_process_id, wanted.profile)
     else:
         raise Rejected(
             Reason.INVALID_ARGUMENT,

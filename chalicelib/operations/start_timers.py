@@ -25,7 +25,7 @@ from chalicelib.operations.owed import run_inline
 from chalicelib.ports import Item, ItemKey, Ports, Update, Written
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, instances, start_timers, table
-from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.definitions import DefinitionInfo, New
 from chalicelib.store.start_timers import Starts
 
 logger = logging.getLogger(__name__)
@@ -38,15 +38,24 @@ def starts_of(
     return {process.id: first_starts(process, now) for process in processes}
 
 
+def starts_again(process: Process, now: datetime) -> Mapping[str, StartTimer]:
+    """Return when the timer start events of a version fire that is the latest again: cycles as if
+    it were deployed now; dates that are past were either met or missed. Raises: Rejected."""
+    timers = process.timer_starts()
+    dates = {name for name, each in timers.items() if each.timer and each.timer.kind == "date"}
+    found = first_starts(process, now)
+    return {name: t for name, t in found.items() if name not in dates or t.due > now}
+
+
 def promise_starts(
     ports: Ports,
-    infos: Sequence[DefinitionInfo],
+    new: Sequence[New],
     starts: Mapping[str, Mapping[str, StartTimer]],
 ) -> None:
     """Promise the first firings of definitions that are about to be committed."""
     owed = [
-        _owed(info, element_id, timer)
-        for info in infos
+        _owed(info, generation, element_id, timer)
+        for info, generation in new
         for element_id, timer in starts.get(info.bpmn_process_id, {}).items()
     ]
     if owed:
@@ -68,7 +77,9 @@ def fire_start(ports: Ports, message: StartMessage) -> Turn | None:
         definition = definitions.get(ports.table, starts.definition_key)
         assert definition is not None, f"definition {starts.definition_key} is deployed"
         following = next_start(timer, ports.clock.now())
-        owed = [] if following is None else [_owed(definition, message.element_id, following)]
+        owed = []
+        if following is not None:
+            owed.append(_owed(definition, starts.generation, message.element_id, following))
         write = start_timers.advance(_place(message), starts, message.element_id, following)
         element_id = definition.process.started_at(message.element_id)
         command = start_command(ports, definition, element_id, {})
@@ -88,13 +99,15 @@ def fire_start(ports: Ports, message: StartMessage) -> Turn | None:
 def waiting_starts(pointer: Item, now: datetime) -> Iterator[StartMessage]:
     """Yield the messages of all timers that a *latest* pointer has."""
     starts = start_timers.of_item(pointer)
+    if starts is None:
+        return
     profile, process_id = table.latest_parts(str(pointer["pk"]))
     for element_id, timer in starts.timers.items():
         yield StartMessage(
             Profile(profile),
             process_id,
             starts.definition_key,
-            starts.version,
+            starts.generation,
             element_id,
             timer.due,
             now,
@@ -118,10 +131,8 @@ def _pass_over(ports: Ports, owed: Sequence[SetStart], write: Update, why: Rejec
     return True
 
 
-def _owed(info: DefinitionInfo, element_id: str, timer: StartTimer) -> SetStart:
-    return SetStart(
-        info.profile, info.bpmn_process_id, info.key, info.version, element_id, timer.due
-    )
+def _owed(info: DefinitionInfo, generation: int, element_id: str, timer: StartTimer) -> SetStart:
+    return SetStart(info.profile, info.bpmn_process_id, info.key, generation, element_id, timer.due)
 
 
 def _place(message: StartMessage) -> ItemKey:

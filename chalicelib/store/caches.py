@@ -48,3 +48,7 @@ class Kept(Generic[T]):
         if len(kept) > self._most:
             kept.popitem(last=False)
         return thing
+
+    def drop(self, store: Table, key: Hashable) -> None:
+        """Forget what is kept under a key."""
+        self._of.of(store).pop(key, None)

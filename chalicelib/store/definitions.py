@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from chalicelib import bpmn
 from chalicelib.bpmn import codec
@@ -23,8 +24,6 @@ from chalicelib.ports import (
     LIVE,
     Absent,
     Check,
-    Condition,
-    Equals,
     Item,
     ItemKey,
     Put,
@@ -33,11 +32,13 @@ from chalicelib.ports import (
     Table,
     Write,
 )
-from chalicelib.store import blocks, chunks, fields, reading, start_timers, table
+from chalicelib.store import blocks, chunks, fields, latest, reading, start_timers, table
 from chalicelib.store.caches import Kept
+from chalicelib.store.latest import Latest
 
 KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
 PROCESSES_MAX = 30  # of one file: three writes each in one transaction
+CURRENT_TIME = timedelta(seconds=5)  # for which a definition is taken not to have been deleted
 RACES_MAX = 10  # deployments of one process id that may come first, one after another
 
 # Profiles in which what is deployed is always a new version, even if nothing changed.
@@ -49,7 +50,8 @@ class DefinitionInfo:
     """What a definition is.
 
     Shapes: `fingerprint` is equal for files that differ in white space and formatting only;
-        `xml_key` is the definition that holds the XML of their common file.
+        `xml_key` is the definition that holds the XML of their common file; one that was deleted
+        says when: only what is there of it already goes on.
     """
 
     key: int
@@ -61,6 +63,7 @@ class DefinitionInfo:
     deployed_at: datetime
     fingerprint: str
     xml_key: int
+    deleted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +95,29 @@ class Deployed:
     created: bool
 
 
+class New(NamedTuple):
+    """A definition that is about to be known, and its pointer's generation then."""
+
+    info: DefinitionInfo
+    generation: int
+
+
+class Known(NamedTuple):
+    """The latest version of a process as it was read, if there is one, and its pointer."""
+
+    pointer: Latest
+    info: DefinitionInfo | None
+
+
 _FIELDS = (
     *fields.plain("bpmn_process_id", "name", "version", "version_tag", "fingerprint", "xml_key"),
     *fields.words("profile", Profile),
-    *fields.times("deployed_at"),
+    *fields.times("deployed_at", "deleted_at"),
 )
+DELETED = "deleted_at"
 
 _KEPT: Kept[Definition] = Kept(KEPT_MAX)
+_ASKED: Kept[datetime] = Kept(KEPT_MAX)  # when it was asked whether a definition was deleted
 
 
 def deploy(
@@ -107,7 +126,7 @@ def deploy(
     *,
     now: datetime,
     token: str,
-    promise: Callable[[Sequence[DefinitionInfo]], None] = lambda infos: None,
+    promise: Callable[[Sequence[New]], None] = lambda new: None,
 ) -> Deployed:
     """Make the processes of a file known, each as the next version of its id and profile.
 
@@ -121,23 +140,58 @@ def deploy(
         raise TooLarge(f"expected 1 to {PROCESSES_MAX} processes in a file, found {count}")
     base = 0
     for race in range(RACES_MAX):
-        found = [
-            _latest_info(store, deployment.profile, process.id) for process in deployment.processes
-        ]
-        if all(info is not None and _is_same(info, deployment) for info in found):
-            return Deployed(tuple(info for info in found if info is not None), created=False)
+        found = [_latest(store, deployment.profile, process.id) for process in deployment.processes]
+        if all(_is_same(known, deployment) for known in found):
+            infos = [known.info for known in found if known.info is not None]
+            return Deployed(tuple(infos), created=False)
         if not base:
             base = first_key(blocks.take(store)) + 1
             chunks.put(store, _texts(base, deployment))
         infos = _next_versions(deployment, found, base, now)
-        promise([info for info, latest in zip(infos, found, strict=True) if info is not latest])
+        promise(
+            [
+                New(info, latest.moved_on(known.pointer, info.key).generation)
+                for info, known in zip(infos, found, strict=True)
+                if info is not known.info
+            ]
+        )
         if _commit(store, deployment, infos, found, f"{token[:30]}-{race}"):
             return Deployed(tuple(infos), created=True)
     raise Conflict(f"process {deployment.processes[0].id} was deployed by others {RACES_MAX} times")
 
 
+def current_info(store: Table, key: int) -> DefinitionInfo | None:
+    """Say what a definition is, unless it was deleted; read consistently."""
+    info = _info(store.get(table.definition_key(key)))
+    return None if info is None or info.deleted_at is not None else info
+
+
+def current(store: Table, key: int) -> Definition | None:
+    """Return a definition, unless it was deleted."""
+    return None if current_info(store, key) is None else get(store, key)
+
+
+def startable(store: Table, key: int, now: datetime) -> Definition | None:
+    """Return a definition that may start instances: one that was not deleted, as far as this
+    container knows, which asks again after a time. Else its one item would be read for each start.
+    """
+    asked_at = _ASKED.get(store, key)
+    if asked_at is not None and now - asked_at < CURRENT_TIME:
+        return get(store, key)
+    definition = current(store, key)
+    if definition is not None:
+        _ASKED.keep(store, key, now)
+    return definition
+
+
+def forget(store: Table, key: int) -> None:
+    """Ask again whether a definition may start instances."""
+    _ASKED.drop(store, key)
+
+
 def get(store: Table, key: int) -> Definition | None:
-    """Return a definition with its compiled process, from memory if it was read before."""
+    """Return a definition with its compiled process, also one that was deleted, for what runs of
+    it; from memory if it was read before."""
     definition = _KEPT.get(store, key)
     if definition is None:
         info = _info(store.get(table.definition_key(key)))
@@ -159,12 +213,12 @@ def xml(store: Table, key: int) -> bytes | None:
     return None if info is None else chunks.read(store, info.xml_key, table.XML)
 
 
-def latest(store: Table, process_id: str, profile: Profile) -> Definition | None:
+def latest_of(store: Table, process_id: str, profile: Profile) -> Definition | None:
     """Return the latest version of a process, read consistently."""
     if len(process_id) > NAME_MAX:  # nobody deployed it, and DynamoDB has no key of that length
         return None
-    pointer = store.get(table.latest_key(profile.value, process_id))
-    return None if pointer is None else get(store, int(str(pointer["definition_key"])))
+    key = latest.read(store, table.latest_key(profile.value, process_id)).definition_key
+    return None if key is None else get(store, key)
 
 
 def tagged(store: Table, process_id: str, profile: Profile, tag: str) -> Definition | None:
@@ -190,12 +244,12 @@ def deployed_with(store: Table, key: int, process_id: str) -> Definition | None:
     return get(store, same[-1].key) if same else None
 
 
-def list_all(store: Table) -> list[DefinitionInfo]:
+def list_all(store: Table, *, with_deleted: bool = False) -> list[DefinitionInfo]:
     """Return all definitions, later versions after earlier ones, read consistently."""
-    found = map(_info, reading.every(store, Query(LIVE, table.DEFINITIONS)))
-    return sorted(
-        (info for info in found if info is not None), key=lambda info: (info.version, info.key)
-    )
+    infos = map(_info, reading.every(store, Query(LIVE, table.DEFINITIONS)))
+    found = [info for info in infos if info is not None]
+    found = [info for info in found if with_deleted or info.deleted_at is None]
+    return sorted(found, key=lambda info: (info.version, info.key))
 
 
 def _info(item: Item | None) -> DefinitionInfo | None:
@@ -222,39 +276,41 @@ def _with_process(info: DefinitionInfo, process: Process) -> Definition:
     return Definition(process=process, **own)
 
 
-def _latest_info(store: Table, profile: Profile, process_id: str) -> DefinitionInfo | None:
-    pointer = store.get(table.latest_key(profile.value, process_id))
-    if pointer is None:
-        return None
-    return _info(store.get(table.definition_key(int(str(pointer["definition_key"])))))
+def _latest(store: Table, profile: Profile, process_id: str) -> Known:
+    pointer = latest.read(store, table.latest_key(profile.value, process_id))
+    if pointer.definition_key is None:
+        return Known(pointer, None)
+    return Known(pointer, _info(store.get(table.definition_key(pointer.definition_key))))
 
 
-def _is_same(latest: DefinitionInfo, deployment: Deployment) -> bool:
-    return deployment.profile not in ALWAYS_NEW and latest.fingerprint == deployment.fingerprint
+def _is_same(known: Known, deployment: Deployment) -> bool:
+    if known.info is None or deployment.profile in ALWAYS_NEW:
+        return False
+    return known.info.fingerprint == deployment.fingerprint
 
 
 def _next_versions(
     deployment: Deployment,
-    found: Sequence[DefinitionInfo | None],
+    found: Sequence[Known],
     base: int,
     now: datetime,
 ) -> list[DefinitionInfo]:
     """Return what each process of the file is after the deployment."""
     return [
-        latest
-        if latest is not None and _is_same(latest, deployment)
+        known.info
+        if known.info is not None and _is_same(known, deployment)
         else DefinitionInfo(
             key=base + number,
             bpmn_process_id=process.id,
             name=process.name,
-            version=latest.version + 1 if latest else 1,
+            version=known.pointer.highest + 1,
             version_tag=process.version_tag,
             profile=deployment.profile,
             deployed_at=now,
             fingerprint=deployment.fingerprint,
             xml_key=base,
         )
-        for number, (process, latest) in enumerate(zip(deployment.processes, found, strict=True))
+        for number, (process, known) in enumerate(zip(deployment.processes, found, strict=True))
     ]
 
 
@@ -262,19 +318,19 @@ def _commit(
     store: Table,
     deployment: Deployment,
     infos: Sequence[DefinitionInfo],
-    found: Sequence[DefinitionInfo | None],
+    found: Sequence[Known],
     token: str,
 ) -> bool:
     """Write what is new, if *latest* is as it was read. Raises: Rejected if a tag is taken."""
     writes: list[Write] = []
-    for info, latest in zip(infos, found, strict=True):
-        writes += _writes(info, latest, deployment.starts.get(info.bpmn_process_id, {}))
+    for info, known in zip(infos, found, strict=True):
+        writes += _writes(info, known, deployment.starts.get(info.bpmn_process_id, {}))
     outcome = store.transact(writes, token)
     if not isinstance(outcome, Refused):
         return True
     refused = writes[outcome.index]
     if refused.key.sk.startswith("T#"):
-        info = next(info for info in infos if refused.key == _tag_key(info))
+        info = next(info for info in infos if refused.key == tag_key(info))
         taken = (outcome.item or {}).get("version")
         raise Rejected(
             Reason.INVALID_ARGUMENT,
@@ -284,29 +340,25 @@ def _commit(
     return False
 
 
-def _writes(
-    info: DefinitionInfo, latest: DefinitionInfo | None, starts: Mapping[str, StartTimer]
-) -> list[Write]:
-    pointer = table.latest_key(info.profile.value, info.bpmn_process_id)
-    as_read = pointer_as_read(None if latest is None else latest.key)
-    if info is latest:
-        return [Check(pointer, as_read)]
+def _writes(info: DefinitionInfo, known: Known, starts: Mapping[str, StartTimer]) -> list[Write]:
+    place = table.latest_key(info.profile.value, info.bpmn_process_id)
+    as_read = latest.as_read(known.pointer)
+    if info is known.info:
+        return [Check(place, as_read)]
+    moved = latest.moved_on(known.pointer, info.key)
     named: Item = {"definition_key": info.key, "version": info.version}
+    item = {**latest.attributes(moved), **start_timers.attributes(starts, moved)}
     writes: list[Write] = [
-        Put(pointer, {**named, **start_timers.attributes(starts)}, as_read),
+        Put(place, item, as_read),
         Put(table.definition_key(info.key), fields.write(_FIELDS, info), (Absent("pk"),)),
     ]
     if info.version_tag is not None:
-        writes.append(Put(_tag_key(info), named, (Absent("pk"),)))
+        writes.append(Put(tag_key(info), named, (Absent("pk"),)))
     return writes
 
 
-def pointer_as_read(latest: int | None) -> Condition:
-    """Return the condition that *latest* still names the definition that was read."""
-    return (Absent("pk"),) if latest is None else (Equals("definition_key", latest),)
-
-
-def _tag_key(info: DefinitionInfo) -> ItemKey:
+def tag_key(info: DefinitionInfo) -> ItemKey:
+    """Return where the version of a definition's tag is named."""
     return table.tag_key(info.profile.value, info.bpmn_process_id, info.version_tag or "")
 
 

@@ -8,7 +8,7 @@ that a business rule task finds its decision by one read of a key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -20,9 +20,10 @@ from chalicelib.engine.keys import first_key
 from chalicelib.errors import Conflict, TooLarge
 from chalicelib.ports import LIVE, Absent, Item, ItemKey, Put, Query, Refused, Table, Write
 from chalicelib.profile import Profile
-from chalicelib.store import blocks, chunks, definitions, fields, reading, table
+from chalicelib.store import blocks, chunks, definitions, fields, latest, reading, table
 from chalicelib.store.caches import Kept
-from chalicelib.store.definitions import RACES_MAX, pointer_as_read
+from chalicelib.store.definitions import RACES_MAX
+from chalicelib.store.latest import Latest
 
 if TYPE_CHECKING:
     from chalicelib.dmn import Model
@@ -39,7 +40,7 @@ class DmnDefinitionInfo:
     """What a DMN definition is.
 
     Shapes: `decisions` are the ids of its own decisions and decision services, `tags` the version
-        tags of those that have one; `fingerprint` as a process definition's.
+        tags of those that have one; `fingerprint` and `deleted_at` as a process definition's.
     """
 
     key: int
@@ -52,6 +53,7 @@ class DmnDefinitionInfo:
     fingerprint: str
     decisions: tuple[str, ...]
     tags: Mapping[str, str]
+    deleted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class DmnDeployment:
 _FIELDS = (
     *fields.plain("resource_id", "name", "namespace", "version", "fingerprint"),
     *fields.words("profile", Profile),
-    *fields.times("deployed_at"),
+    *fields.times("deployed_at", "deleted_at"),
     *fields.json_texts("tags"),
     fields.Field("decisions", list, tuple),
 )
@@ -104,15 +106,16 @@ def deploy(
         )
     key = 0
     for race in range(RACES_MAX):
-        latest = _latest_info(store, info)
-        if latest is not None and latest.fingerprint == info.fingerprint:
-            return latest, False
+        pointer = latest.read(store, resource_key(info))
+        newest = _newest(store, pointer)
+        if newest is not None and newest.fingerprint == info.fingerprint:
+            return newest, False
         if not key:
             key = first_key(blocks.take(store)) + 1
             model = codec.to_json(deployment.model).encode()
             chunks.put(store, {(key, table.XML): deployment.xml, (key, table.MODEL): model})
-        known = _known(info, key=key, version=latest.version + 1 if latest else 1, now=now)
-        if not isinstance(store.transact(_writes(known, latest), f"{token[:30]}-{race}"), Refused):
+        known = _known(info, key=key, version=pointer.highest + 1, now=now)
+        if not isinstance(store.transact(_writes(known, pointer), f"{token[:30]}-{race}"), Refused):
             return known, True
     raise Conflict(f"resource {info.resource_id} was deployed by others {RACES_MAX} times")
 
@@ -139,8 +142,20 @@ def compiled(store: Table, xml: bytes, profile: Profile, until: datetime | None 
     return dmn.parse(xml, models, FEEL)
 
 
+def current_info(store: Table, key: int) -> DmnDefinitionInfo | None:
+    """Say what a definition is, unless it was deleted; read consistently."""
+    info = _info(store.get(table.definition_key(key, table.DMN_DEFINITIONS)))
+    return None if info is None or info.deleted_at is not None else info
+
+
+def current(store: Table, key: int) -> DmnDefinition | None:
+    """Return a definition, unless it was deleted."""
+    return None if current_info(store, key) is None else get(store, key)
+
+
 def get(store: Table, key: int) -> DmnDefinition | None:
-    """Return a definition with its model, from memory if it was read before."""
+    """Return a definition with its model, also one that was deleted, for the decisions that it
+    made; from memory if it was read before."""
     definition = _KEPT.get(store, key)
     if definition is None:
         info = _info(store.get(table.definition_key(key, table.DMN_DEFINITIONS)))
@@ -161,13 +176,12 @@ def xml(store: Table, key: int) -> bytes:
     return chunks.read(store, key, table.XML)
 
 
-def list_all(store: Table) -> list[DmnDefinitionInfo]:
+def list_all(store: Table, *, with_deleted: bool = False) -> list[DmnDefinitionInfo]:
     """Return all definitions, later versions after earlier ones, read consistently."""
-    found = map(_info, reading.every(store, Query(LIVE, table.DMN_DEFINITIONS)))
-    return sorted(
-        (info for info in found if info is not None),
-        key=lambda info: (info.deployed_at, info.version, info.key),
-    )
+    infos = map(_info, reading.every(store, Query(LIVE, table.DMN_DEFINITIONS)))
+    found = [info for info in infos if info is not None]
+    found = [info for info in found if with_deleted or info.deleted_at is None]
+    return sorted(found, key=lambda info: (info.deployed_at, info.version, info.key))
 
 
 def called(store: Table, called: Called) -> DmnDefinition | None:
@@ -206,23 +220,24 @@ def latest_of(store: Table, decision_id: str, profile: Profile) -> DmnDefinition
     """Return the latest definition that has a decision, read consistently."""
     if len(decision_id) > NAME_MAX:  # nobody deployed it, and DynamoDB has no key of that length
         return None
-    return _pointed(store, _decision_key(profile, decision_id))
+    return _pointed(store, decision_key(profile, decision_id))
 
 
 def tagged(store: Table, decision_id: str, tag: str, profile: Profile) -> DmnDefinition | None:
     """Return the latest definition that has a decision with a version tag."""
     if max(len(decision_id), len(tag)) > NAME_MAX:
         return None
-    return _pointed(store, _decision_key(profile, decision_id, tag))
+    return _pointed(store, decision_key(profile, decision_id, tag))
 
 
 def _of_deployment(store: Table, called: Called) -> DmnDefinition | None:
     """Return the definition that was a decision's latest when the process was deployed.
 
-    DMN files have a deployment of their own, so what counts is the time. It never changes.
+    DMN files have a deployment of their own, so what counts is the time. It changes only if that
+    definition is deleted.
     """
     bound = _BOUND.get(store, (called.definition_key, called.decision_id))
-    if bound is None:
+    if bound is None or current_info(store, bound) is None:
         process = definitions.get(store, called.definition_key)
         found = [
             info.key
@@ -259,12 +274,8 @@ def _info(item: Item | None) -> DmnDefinitionInfo | None:
     return DmnDefinitionInfo(key=int(str(item["sk"])), **fields.read(_FIELDS, item))
 
 
-def _latest_info(store: Table, info: DmnDefinitionInfo) -> DmnDefinitionInfo | None:
-    pointer = store.get(_resource_key(info))
-    if pointer is None:
-        return None
-    key = int(str(pointer["definition_key"]))
-    return _info(store.get(table.definition_key(key, table.DMN_DEFINITIONS)))
+def _newest(store: Table, pointer: Latest) -> DmnDefinitionInfo | None:
+    return None if pointer.definition_key is None else current_info(store, pointer.definition_key)
 
 
 def _known(info: DmnDefinitionInfo, *, key: int, version: int, now: datetime) -> DmnDefinitionInfo:
@@ -272,7 +283,7 @@ def _known(info: DmnDefinitionInfo, *, key: int, version: int, now: datetime) ->
     return DmnDefinitionInfo(**{**own, "key": key, "version": version, "deployed_at": now})
 
 
-def _writes(info: DmnDefinitionInfo, latest: DmnDefinitionInfo | None) -> list[Write]:
+def _writes(info: DmnDefinitionInfo, pointer: Latest) -> list[Write]:
     """Return what makes a definition known, if *latest* is as it was read.
 
     The decisions' own pointers are just put: of two files that have the same decision the one
@@ -280,26 +291,29 @@ def _writes(info: DmnDefinitionInfo, latest: DmnDefinitionInfo | None) -> list[W
     """
     named: Item = {"definition_key": info.key, "version": info.version}
     place = table.definition_key(info.key, table.DMN_DEFINITIONS)
-    as_read = pointer_as_read(None if latest is None else latest.key)
+    moved = latest.attributes(latest.moved_on(pointer, info.key))
     return [
-        Put(_resource_key(info), named, as_read),
+        Put(resource_key(info), moved, latest.as_read(pointer)),
         Put(place, fields.write(_FIELDS, info), (Absent("pk"),)),
-        *(Put(each, named) for each in _pointers(info)),
+        *(Put(each, named) for each in pointers(info)),
     ]
 
 
-def _pointers(info: DmnDefinitionInfo) -> Iterable[ItemKey]:
+def pointers(info: DmnDefinitionInfo) -> Iterator[ItemKey]:
+    """Yield where the latest of each decision of a definition is named, and that of each tag."""
     for id_ in info.decisions:
-        yield _decision_key(info.profile, id_)
+        yield decision_key(info.profile, id_)
     for id_, tag in info.tags.items():
-        yield _decision_key(info.profile, id_, tag)
+        yield decision_key(info.profile, id_, tag)
 
 
-def _resource_key(info: DmnDefinitionInfo) -> ItemKey:
+def resource_key(info: DmnDefinitionInfo) -> ItemKey:
+    """Return where the latest version of a definition's file is named."""
     return table.latest_key(f"{table.DMN}{info.profile.value}", info.resource_id)
 
 
-def _decision_key(profile: Profile, decision_id: str, tag: str | None = None) -> ItemKey:
+def decision_key(profile: Profile, decision_id: str, tag: str | None = None) -> ItemKey:
+    """Return where the latest definition of a decision is named, or of it with a tag."""
     named = f"{table.DECIDING}{profile.value}"
     if tag is None:
         return table.latest_key(named, decision_id)

@@ -2,7 +2,8 @@
 
 So a new version cancels them and sets its own by the one write that makes it the latest, and an
 instance that a firing starts is committed together with the write that ends the firing: it starts
-once, and never by a version that is not the latest any more. `firings` counts them.
+once, and never by a version that is not the latest any more. `firings` counts them, from a number
+of its own for each time that a version became the latest again.
 """
 
 from __future__ import annotations
@@ -14,38 +15,47 @@ from chalicelib.engine.guards import Guard
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.ports import Item, ItemKey, Table, Update
 from chalicelib.profile import Profile
-from chalicelib.store import table
+from chalicelib.store import latest, table
 from chalicelib.store.conditions import Asked, condition
+from chalicelib.store.latest import Latest
 from chalicelib.store.moments import from_ms, to_ms
 
 STARTS, FIRINGS = "starts", "firings"
+AGAIN = 2**32  # firings of one version while it is the latest, one a second for 136 years
 
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """What a pointer says: the latest version, and when its timer start events fire, by their ids.
+    """What a pointer says: the latest version, and when its timer start events fire, by names.
 
-    Shapes: `firings` is how many of this version's firings have started an instance.
+    Shapes: `generation` is the pointer's; `firings` rises with each firing that is over.
     """
 
     definition_key: int
-    version: int
+    generation: int
     timers: Mapping[str, StartTimer] = field(default_factory=dict)
     firings: int = 0
 
+    @property
+    def started(self) -> int:
+        """How many firings are over since this version became the latest."""
+        return self.firings % AGAIN
+
 
 def read(store: Table, profile: Profile, process_id: str) -> Starts | None:
-    """Read the pointer of a process, consistently; None if it was never deployed."""
-    item = store.get(table.latest_key(profile.value, process_id))
-    return None if item is None else of_item(item)
+    """Read the pointer of a process, consistently; None if there is no version of it."""
+    return of_item(store.get(table.latest_key(profile.value, process_id)))
 
 
-def of_item(item: Item) -> Starts:
-    """Read a pointer's item."""
+def of_item(item: Item | None) -> Starts | None:
+    """Read a pointer's item; None if it names no version."""
+    found = latest.of_item(item)
+    if item is None or found.definition_key is None:
+        return None
     timers = item.get(STARTS)
     return Starts(
-        definition_key=int(str(item["definition_key"])),
-        version=int(str(item["version"])),
+        definition_key=found.definition_key,
+        generation=found.generation,
         timers={id_: _timer(written) for id_, written in timers.items()}
         if isinstance(timers, dict)
         else {},
@@ -53,9 +63,9 @@ def of_item(item: Item) -> Starts:
     )
 
 
-def attributes(timers: Mapping[str, StartTimer]) -> Item:
+def attributes(timers: Mapping[str, StartTimer], pointer: Latest) -> Item:
     """Return what a new pointer has of its timers; nothing if there are none."""
-    return {STARTS: _written(timers), FIRINGS: 0} if timers else {}
+    return {STARTS: _written(timers), FIRINGS: pointer.moved * AGAIN} if timers else {}
 
 
 def advance(place: ItemKey, read: Starts, element_id: str, following: StartTimer | None) -> Update:

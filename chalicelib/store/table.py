@@ -20,7 +20,8 @@ Beside them:
 
     D#<definition> / M#nnn, X#nnn     compiled model and XML of a definition, in chunks
     DEFINITIONS / <definition>        what a definition is, all in one partition: deploying is rare
-    L#<profile>#<process id> / L      the latest version, and T#<tag>: the version of that tag
+    L#<profile>#<process id> / L      the latest version, its timers and, once one was deleted, the
+                                      highest number there was; T#<tag>: the version of that tag
     DMN_DEFINITIONS / <definition>    what a DMN definition is, its chunks as above
     L#dmn:<profile>#<resource id>     the latest version of a DMN file, and
     L#decision:<profile>#<id>         of whatever file has that decision, or has it with that tag
@@ -29,7 +30,8 @@ Beside them:
     N#<message> / B#<published>#<id>  a message that waits for who subscribes to it later
     G#<signal>#<shard> / W#<subscription>  one that waits for a signal
     K#<start lock> / K                the instance that a message started and that runs alone
-    B#<message or signal> / <profile>#<process id>  a process whose latest version it may start
+    B#<message or signal> / <profile>#<process id>  a process whose latest version it may start;
+                                      those that a condition starts stand together
     COUNTER / blocks                  how many key blocks were taken
     S#<request> / S                   start mark: a request that is done once, and what it made
     Q#<request> / Q                   the jobs that an activation with a request id is to claim

@@ -104,6 +104,6 @@ def ready(
         made = made.replace(f'id="{dmn.id_of(decision_id)}"', f'id="{decision_id}"')
         decision = dmn.definitions(made)
         create_dmn_resource_definition(stage.ports, decision, profile)
-    definition = definitions.latest(stage.table, process_id, profile)
+    definition = definitions.latest_of(stage.table, process_id, profile)
     assert definition is not None
     return RandomWorker(stage, processes, profile, seed), definition

@@ -53,8 +53,8 @@ def started_by_timers(stage: Stage) -> Iterator[str]:
     started = [root for root in roots if root.definition_key == latest.key]
     if found is None or found.definition_key != latest.key or found.timers:
         yield f"timers are left of version {latest.version}: {found}"
-    elif not 1 <= found.firings == len(started) <= FIRINGS_MAX:
-        yield f"{found.firings} firings started {len(started)} instances"
+    elif not 1 <= found.started == len(started) <= FIRINGS_MAX:
+        yield f"{found.started} firings started {len(started)} instances"
     for root in roots:
         since = root.created_at - infos[root.definition_key].deployed_at
         if since < timedelta(milliseconds=INTERVAL_MS - SKEW_TOLERATED_MS):

@@ -27,6 +27,7 @@ class Ledger:
     locks: list[Job] = field(default_factory=list)  # the jobs as they were delivered
     offered: dict[int, list[JsonObject]] = field(default_factory=dict)  # completions sent, by job
     completed: dict[int, str] = field(default_factory=dict)  # acknowledged, by job: element id
+    deleted: list[int] = field(default_factory=list)  # definitions, by key
     starts_once: set[str] = field(default_factory=set)  # the keys that make starts safe to repeat
     failed: list[tuple[int, int | None]] = field(default_factory=list)  # acknowledged: job, token
     reported: set[tuple[int, int]] = field(default_factory=set)  # failures sent, likewise

@@ -40,8 +40,9 @@ from chalicelib.ports import (
     Written,
 )
 from chalicelib.store import definitions, difference, dmn_decisions, dmn_definitions, instances
-from chalicelib.store.definitions import DefinitionInfo
+from chalicelib.store.definitions import DefinitionInfo, Known
 from chalicelib.store.dmn_definitions import DmnDefinitionInfo
+from chalicelib.store.latest import Latest
 from chalicelib.store.table import ROOT
 from tests.simulation.ports import StruckTable
 from tests.simulation.replacing import replaced
@@ -158,9 +159,9 @@ def latest_not_compared() -> Mutant:
     writes = definitions._writes
 
     def write_all(
-        info: DefinitionInfo, latest: DefinitionInfo | None, starts: Mapping[str, StartTimer]
+        info: DefinitionInfo, known: Known, starts: Mapping[str, StartTimer]
     ) -> list[Write]:
-        first, *rest = writes(info, latest, starts)
+        first, *rest = writes(info, known, starts)
         return [replace(first, condition=()), *rest] if isinstance(first, Put) else [first, *rest]
 
     return replaced(definitions, _writes=write_all)
@@ -170,8 +171,8 @@ def dmn_latest_not_compared() -> Mutant:
     """Deploy whatever version of a DMN file was deployed meanwhile."""
     writes = dmn_definitions._writes
 
-    def write_all(info: DmnDefinitionInfo, latest: DmnDefinitionInfo | None) -> list[Write]:
-        first, *rest = writes(info, latest)
+    def write_all(info: DmnDefinitionInfo, pointer: Latest) -> list[Write]:
+        first, *rest = writes(info, pointer)
         assert isinstance(first, Put)
         return [replace(first, condition=()), *rest]
 

@@ -15,9 +15,12 @@ from chalicelib.delivery import bells
 from chalicelib.delivery.promise import promise_in_time
 from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.state import Incident, Job, JobState
-from chalicelib.errors import Rejected
+from chalicelib.errors import Reason, Rejected
 from chalicelib.operations import claims, sweep
-from chalicelib.operations.definitions import create_process_definition
+from chalicelib.operations.definitions import (
+    create_process_definition,
+    delete_process_definition,
+)
 from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.operations.incidents import Mended, resolve_incident
@@ -189,6 +192,21 @@ def deploy(stage: Stage, diagram: str, name: str) -> None:
     key = stage.repeat("deploy", operation)
     if key is not None:
         stage.ledger.deployed.append(key)
+
+
+def delete_definition(stage: Stage, key: int) -> None:
+    """Delete a version of a process; one that is gone already was deleted by an earlier try."""
+
+    def operation() -> bool:
+        delete_process_definition(stage.ports, key)
+        return True
+
+    try:
+        done = stage.repeat("delete", operation)
+    except Rejected as rejected:
+        done = rejected.reason is Reason.NOT_FOUND
+    if done:
+        stage.ledger.deleted.append(key)
 
 
 def deploy_dmn(stage: Stage, file: str, name: str) -> None:

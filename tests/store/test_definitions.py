@@ -69,14 +69,14 @@ def test_a_deployed_process_is_read_as_it_was_compiled(store: MemoryTable) -> No
         xml_key=info.key,
         process=bpmn.parse(XML, ZENBPM)[0],
     )
-    assert found == definitions.latest(store, "sequence", ZENBPM)
+    assert found == definitions.latest_of(store, "sequence", ZENBPM)
     assert XML == definitions.xml(store, info.key)
 
 
 def test_a_key_or_id_that_nobody_deployed_is_none(store: MemoryTable) -> None:
     assert definitions.get(store, 1) is None
     assert definitions.xml(store, 1) is None
-    assert definitions.latest(store, "sequence", ZENBPM) is None
+    assert definitions.latest_of(store, "sequence", ZENBPM) is None
     assert [] == definitions.list_all(store)
 
 
@@ -87,7 +87,7 @@ def test_an_id_longer_than_any_is_none_without_a_look() -> None:
         def get(self, key: ItemKey) -> Item | None:
             raise AssertionError(f"expected no look at {key}")
 
-    assert definitions.latest(Unread(), "x" * 251, ZENBPM) is None
+    assert definitions.latest_of(Unread(), "x" * 251, ZENBPM) is None
 
 
 def test_a_definition_is_read_once(store: MemoryTable) -> None:
@@ -113,7 +113,7 @@ def test_changed_content_is_the_next_version_also_when_an_old_text_returns(
     found = [deploy(store, xml) for xml in (XML, CHANGED, XML)]
 
     assert [[1], [2], [3]] == [versions(deployed) for deployed in found]
-    latest = definitions.latest(store, "sequence", ZENBPM)
+    latest = definitions.latest_of(store, "sequence", ZENBPM)
     assert latest is not None and 3 == latest.version
     assert [1, 2, 3] == [info.version for info in definitions.list_all(store)]
 
@@ -129,7 +129,7 @@ def test_versions_are_counted_apart_for_each_profile(store: MemoryTable) -> None
     deploy(store, CHANGED)
 
     assert [1] == versions(deploy(store, profile=PRIOSTACK))
-    latest = definitions.latest(store, "sequence", ZENBPM)
+    latest = definitions.latest_of(store, "sequence", ZENBPM)
     assert latest is not None and (2, ZENBPM) == (latest.version, latest.profile)
 
 

@@ -78,6 +78,17 @@ def get_process_definition(process_definition_key: str) -> Response:
     return http.answer(200, shapes.DEFINITION.write(found))
 
 
+@routes.route("/process-definitions/{process_definition_key}", methods=["DELETE"], content_types=[])
+@errors_as(errors.error)
+@Operation("deleteProcessDefinition", answers={200: shapes.DONE}, refusals=(404,))
+def delete_process_definition(process_definition_key: str) -> Response:
+    """deleteProcessDefinition: 200, it starts nothing any more; 404."""
+    key = keys.definition_key(process_definition_key)
+    with errors.called(keys.DEFINITION):
+        definitions.delete_process_definition(wiring.ports(), key)
+    return http.answer(200, shapes.DONE.write(None))
+
+
 @routes.route("/process-definitions/{process_definition_key}/xml", content_types=[])
 @errors_as(errors.error)
 @Operation("getProcessDefinitionXml", answers={200: None}, refusals=(404,), raw=XML)

@@ -81,3 +81,18 @@ def get_process_definition(process_definition_key: str) -> Response:
     definition, xml = definitions.get_process_definition(wiring.ports(), key)
     found = (definition, as_text(xml))
     return http.answer(200, shapes.DEFINITION_DETAIL.write(found))
+
+
+@routes.route("/process-definitions/{process_definition_key}", methods=["DELETE"], content_types=[])
+@errors_as(errors.error)
+@Operation(
+    "deleteProcessDefinition",
+    path={"process_definition_key": shapes.DEFINITION_KEY},
+    answers={204: None},
+    refusals=(400, 404),
+)
+def delete_process_definition(process_definition_key: str) -> Response:
+    """deleteProcessDefinition: 204, it starts nothing any more; 400 for keys below 1, 404."""
+    key = http.path_key(process_definition_key, "processDefinitionKey", shapes.DEFINITION_KEY)
+    definitions.delete_process_definition(wiring.ports(), key)
+    return http.answer(204)

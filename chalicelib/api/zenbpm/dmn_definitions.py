@@ -83,3 +83,23 @@ def get_dmn_resource_definition(dmn_resource_definition_key: str) -> Response:
     definition, xml = dmn_definitions.get_dmn_resource_definition(wiring.ports(), key)
     found = (definition, as_text(xml))
     return http.answer(200, dmn_shapes.DEFINITION_DETAIL.write(found))
+
+
+@routes.route(
+    "/dmn-resource-definitions/{dmn_resource_definition_key}",
+    methods=["DELETE"],
+    content_types=[],
+)
+@errors_as(errors.error)
+@Operation(
+    "deleteDmnResourceDefinition",
+    path={"dmn_resource_definition_key": shapes.DEFINITION_KEY},
+    answers={204: None},
+    refusals=(400, 404, 413),
+)
+def delete_dmn_resource_definition(dmn_resource_definition_key: str) -> Response:
+    """deleteDmnResourceDefinition: 204, its decisions are made by others; 400, 404, 413."""
+    kind = shapes.DEFINITION_KEY
+    key = http.path_key(dmn_resource_definition_key, "dmnResourceDefinitionKey", kind)
+    dmn_definitions.delete_dmn_resource_definition(wiring.ports(), key)
+    return http.answer(204)
