@@ -111,6 +111,7 @@ def test_a_row_that_runs_is_told_for_when_its_executor_may_be_dead() -> None:
     assert ([DIED], []) == ([each.error for each in stage.history(job)], stage.locks(job))
 
 
+@pytest.mark.rule("X8")
 def test_attempts_of_a_process_that_is_gone_end_when_the_next_one_starts() -> None:
     stage = Scheduling(remaining(0))
     job = stage.create(schedule=DAILY, retry=RETRYING)
@@ -126,7 +127,7 @@ def test_attempts_of_a_process_that_is_gone_end_when_the_next_one_starts() -> No
 
     assert RowState.RETRYABLE is stage.row(job, run_id).state
     stage.wait(5)
-    assert [DIED, ""] == [each.error for each in stage.history(job)]
+    assert [(1, DIED), (2, "")] == [(each.attempt, each.error) for each in stage.history(job)]
     assert [] == stage.locks(job)
 
 
