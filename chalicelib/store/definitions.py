@@ -38,7 +38,7 @@ from chalicelib.store.latest import Latest
 
 KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
 PROCESSES_MAX = 30  # of one file: three writes each in one transaction
-CURRENT_TIME = timedelta(seconds=5)  # for which a definition is taken not to have been deleted
+CURRENT_TIME = timedelta(minutes=1)  # for which a definition is taken not to have been deleted
 RACES_MAX = 10  # deployments of one process id that may come first, one after another
 
 # Profiles in which what is deployed is always a new version, even if nothing changed.
