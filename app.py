@@ -16,8 +16,9 @@ from chalicelib.api.gateway import Gateway, serve_the_rest
 from chalicelib.triggers import commands, routing, runs, timers
 from chalicelib.triggers import sweep as sweeper
 
-logs.configure(wiring.operator_settings())  # settings that make no sense stop the start
-app = Gateway("headrace")
+chosen = wiring.operator_settings()  # settings that make no sense stop the start
+logs.configure(chosen)
+app = Gateway("headrace", chosen.origins)
 app.register_middleware(logs.invocation, "all")
 logs.at_end(wiring.after_invocation)
 

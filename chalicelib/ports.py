@@ -13,7 +13,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from chalicelib.access import Access
+from chalicelib.access import ANY_ORIGIN, Access
 from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
 from chalicelib.scheduler.definition import ScheduledJob, Sink
@@ -143,10 +143,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Items of one partition in the order of the sort key.
+    """Items of one partition in the order of the sort key, `first` and `last` included.
 
-    Shapes: `index` None reads the base table, consistently; an index is eventually consistent
-        and holds keys only. `first` and `last` bound the sort key, both included.
+    Shapes: `index` None reads the base table, consistently; an index lags, and holds keys only.
     """
 
     table: str
@@ -162,8 +161,8 @@ class Query:
 class Table(Protocol):
     """Two tables, `live` and `history`, with transactions that span both.
 
-    Throttling, conflicts between transactions and answers lost on the wire are repeated inside,
-    with the same token, until a deadline; what is still unknown then is raised as a fault.
+    What is throttled, conflicts or gets no answer is repeated inside until a deadline.
+    Raises: Busy, Conflict if nothing was done; a fault if that is unknown.
     """
 
     def get(self, key: ItemKey) -> Item | None:
@@ -176,9 +175,9 @@ class Table(Protocol):
         """Write one item under its condition."""
 
     def transact(self, writes: Sequence[Write], token: str) -> Written | Refused:
-        """Write all or nothing; the same token again is the same write, done once.
+        """Write all or nothing: at most 100 different items and 4 MB (DynamoDB quotas).
 
-        Shapes: at most 100 writes on different items, 4 MB (DynamoDB quotas).
+        Shapes: the same `token` again is the same write, done once.
         """
 
     def query(self, query: Query) -> Page:
@@ -329,6 +328,7 @@ class Settings:
     api_keys: tuple[str, ...] = ()  # priostack.apiKeys; without any nobody is asked for one
     access: Access = Access.OPEN  # httpServer.access
     operator_key: str = ""  # httpServer.operatorKey; with access by keys
+    origins: tuple[str, ...] = (ANY_ORIGIN,)  # httpServer.origins, whose pages may call
 
 
 # --- scheduled jobs ----------------------------------------------------------------------------

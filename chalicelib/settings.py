@@ -13,13 +13,14 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from chalicelib.access import Access
+from chalicelib.access import ANY_ORIGIN, Access
 from chalicelib.bpmn import durations
 from chalicelib.engine.limits import DEFAULT_LIMITS
 from chalicelib.ports import LogMode, Settings
 
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 
+ORIGINS = "HTTP_SERVER_ORIGINS"
 ACCESS, OPERATOR_KEY = "HEADRACE_ACCESS", "HEADRACE_API_KEY"
 NAME_MAX = 100  # characters of the name under which traces are shown
 API_KEY_LENGTH_MIN = 16  # characters that nobody guesses
@@ -38,6 +39,9 @@ _UNITS_NS = {
     "Y": 365 * 86_400 * 1_000_000_000,
 }
 _TIME_TO_LIVE = re.compile(r"(?:([0-9]{1,15})(ns|us|ms|[smhdwMY]))+")
+_ORIGIN = re.compile(
+    r"https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?|https?://\[[0-9a-f:]+\](?::[0-9]{1,5})?"
+)
 _PART = re.compile(r"([0-9]{1,15})(ns|us|ms|[smhdwMY])")
 TIME_TO_LIVE_MAX = timedelta(days=365 * 1_000)  # far beyond any retention, within `datetime`
 
@@ -116,6 +120,20 @@ def _api_keys(text: str) -> tuple[str, ...]:
             f"expected keys of at least {API_KEY_LENGTH_MIN} characters, joined by commas"
         )
     return keys
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    """Return origins as browsers write them: scheme, host and port, without a path."""
+    origins = tuple(origin.strip() for origin in text.split(","))
+    for origin in origins:
+        if origin != ANY_ORIGIN and not _ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"expected {ANY_ORIGIN}, or origins such as https://ops.example joined by commas, "
+                f"found {origin[:100]!r}"
+            )
+    if ANY_ORIGIN in origins and len(origins) > 1:
+        raise ValueError(f"expected {ANY_ORIGIN} alone, found it among {len(origins)} origins")
+    return origins
 
 
 def _client_cap(text: str) -> int:
@@ -264,6 +282,7 @@ ROWS = (
     Row("scheduler.scripts", "SCHEDULER_SCRIPTS", "scripts", flag),
     Row("scheduler.alarmSender", "SCHEDULER_ALARM_SENDER", "alarm_sender", _email_address),
     Row("httpServer.access", ACCESS, "access", _access),
+    Row("httpServer.origins", ORIGINS, "origins", _origins),
     Row("httpServer.operatorKey", OPERATOR_KEY, "operator_key", str),
     Row("priostack.startQuota", "PRIOSTACK_START_QUOTA", "start_quota", _not_negative),
     Row("priostack.apiKeys", "PRIOSTACK_API_KEYS", "api_keys", _api_keys),

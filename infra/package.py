@@ -32,7 +32,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DEPLOYMENTS = ROOT / ".chalice" / "deployments"
 CHALICE_STAGE = "headrace"  # the one Chalice knows; our stages are the template's parameter
 CODE = "./deployment.zip"  # where Chalice's template says that the code is
-ALARM_SENDER = "SCHEDULER_ALARM_SENDER"  # which one function then may mail from
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same source makes the same zip
 
 
@@ -51,7 +50,7 @@ def build_template() -> dict[str, Any]:
 
     Raises: BadSetting if a setting makes no sense: what cannot start is not deployed.
     """
-    sender = configured().get(ALARM_SENDER, "")
+    chosen = settings.read(configured())
     config = _config()
     steps = [
         deployer.InjectDefaults(),
@@ -66,7 +65,7 @@ def build_template() -> dict[str, Any]:
     resources = builder.construct_resources(config, CHALICE_STAGE)
     made = SAMTemplateGenerator(config, _Principals()).generate(resources)
     # Chalice's own classes of dictionaries and strings become plain JSON.
-    return template.completed(json.loads(json.dumps(made)), sender)
+    return template.completed(json.loads(json.dumps(made)), chosen)
 
 
 def build_zip(folder: Path) -> Path:

@@ -12,12 +12,13 @@ is replaced only by one of the same form; CloudFormation reads no YAML aliases, 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from chalicelib import settings
-from chalicelib.access import Access
+from chalicelib.access import ANY_ORIGIN, Access, shared_with
 from chalicelib.delivery import runs
-from chalicelib.ports import HISTORY, LIVE
+from chalicelib.ports import HISTORY, LIVE, Settings
 from chalicelib.store import table
 from infra import hand_out, names, policies, watching
 
@@ -38,10 +39,11 @@ ACCESS = "Access"  # the parameter
 SENDERS = tuple(names.FUNCTION_NAMES)
 
 
-def extension(alarm_sender: str = "") -> Json:
+def extension(alarm_sender: str = "", origins: Sequence[str] = (ANY_ORIGIN,)) -> Json:
     """Return what is merged into Chalice's template.
 
-    Shapes: `alarm_sender` is the address that alarms of scheduled jobs are mailed from.
+    Shapes: `alarm_sender` is the address that alarms of scheduled jobs are mailed from; `origins`
+        are those whose pages may call.
     """
     resources = {
         **_tables(),
@@ -52,7 +54,7 @@ def extension(alarm_sender: str = "") -> Json:
         **watching.alarms(),
         **watching.dashboard(),
         **{each: _function(each) for each in names.FUNCTION_NAMES if each != names.HAND_OUT},
-        "RestAPI": _rest_api(),
+        "RestAPI": _rest_api(origins),
     }
     return {
         "Description": "Headrace: a BPMN workflow engine with no servers",
@@ -81,9 +83,9 @@ def extension(alarm_sender: str = "") -> Json:
     }
 
 
-def completed(made: Json, alarm_sender: str = "") -> Json:
-    """Return Chalice's template with all that it cannot declare."""
-    whole = merge(made, extension(alarm_sender))
+def completed(made: Json, chosen: Settings) -> Json:
+    """Return Chalice's template with all that it cannot declare, as an operator set it."""
+    whole = merge(made, extension(chosen.alarm_sender, chosen.origins))
     like_the_api = merge(whole["Resources"][names.API], _function(names.HAND_OUT))
     return hand_out.with_hand_out(whole, like_the_api)
 
@@ -290,7 +292,7 @@ UNAVAILABLE = {"INTEGRATION_FAILURE": 503}
 REPEATED = ("THROTTLED", "INTEGRATION_FAILURE")
 
 
-def _rest_api() -> Json:
+def _rest_api(origins: Sequence[str]) -> Json:
     """Bodies reach the API's function byte for byte, and the gateway's own errors have a shape.
 
     As text they would have bytes that are not UTF-8 replaced on the way. Chalice says the same in
@@ -301,15 +303,17 @@ def _rest_api() -> Json:
         "DefinitionBody": {"info": {"title": watching.API_NAME}},  # which is the name, too
         "BinaryMediaTypes": ["*/*"],
         "GatewayResponses": {
-            response: _gateway_response(response, code)
+            response: _gateway_response(response, code, origins)
             for response, code in GATEWAY_RESPONSES.items()
         },
     }
     return {"Properties": properties}
 
 
-def _gateway_response(response: str, code: str) -> Json:
-    headers = {"Access-Control-Allow-Origin": "'*'"}
+def _gateway_response(response: str, code: str, origins: Sequence[str]) -> Json:
+    # The gateway cannot choose among origins, so where several are named no page reads these.
+    shared = shared_with(origins, origins[0]) if len(origins) == 1 else {}
+    headers = {name: f"'{value}'" for name, value in shared.items()}
     if response in REPEATED:
         headers["Retry-After"] = "'1'"
     status = {"StatusCode": UNAVAILABLE[response]} if response in UNAVAILABLE else {}

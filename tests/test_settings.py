@@ -47,6 +47,7 @@ def test_every_variable_is_read() -> None:
             "SCHEDULER_ALLOW_PRIVATE_ADDRESSES": "true",
             "SCHEDULER_SCRIPTS": "true",
             "SCHEDULER_ALARM_SENDER": "alarms@example.com",
+            "HTTP_SERVER_ORIGINS": "https://ops.example, http://[::1]:8080",
         }
     )
 
@@ -61,6 +62,7 @@ def test_every_variable_is_read() -> None:
     )
     assert (True, True) == (read.allow_private_addresses, read.scripts)
     assert "alarms@example.com" == read.alarm_sender
+    assert ("https://ops.example", "http://[::1]:8080") == read.origins
     limits = read.limits
     assert (3, 7, 0) == (limits.default_retries, limits.max_retries, limits.max_elements)
     assert (timedelta(seconds=1), timedelta(seconds=3)) == limits.default_backoffs
@@ -88,6 +90,10 @@ def test_every_variable_is_read() -> None:
         ("SCHEDULER_SCRIPTS", "on", "scheduler.scripts .* expected true or false"),
         ("SCHEDULER_ALLOW_PRIVATE_ADDRESSES", "no", "scheduler.allowPrivateAddresses"),
         ("SCHEDULER_ALARM_SENDER", "operators", "expected an email address, found"),
+        ("HTTP_SERVER_ORIGINS", "https://ops.example/", "httpServer.origins .* found 'https://ops"),
+        ("HTTP_SERVER_ORIGINS", "https://a.example,,https://b.example", "found ''"),
+        ("HTTP_SERVER_ORIGINS", "*,https://ops.example", "alone, found it among 2 origins"),
+        ("HTTP_SERVER_ORIGINS", "null", "expected \\*, or origins such as"),
         ("JOBS_MAX_RETRY_BACKOFF", "PT0S", "expected a duration above zero"),
         ("JOBS_CROSS_DIALECT", "maybe", "expected true or false"),
         ("PERSISTENCE_INSTANCE_HISTORY_TTL", "1 day", "expected a time to live such as 1d8h"),

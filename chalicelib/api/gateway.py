@@ -9,7 +9,7 @@ their headers; contracts/emulation.md section 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from operator import itemgetter
 from typing import Any
@@ -17,20 +17,31 @@ from urllib.parse import quote
 
 from chalice.app import Chalice, Request, Response
 
+from chalicelib.access import ANY_ORIGIN, shared_with
 from chalicelib.api import http
 from chalicelib.api.http import ErrorShape, NotServed
 
 ANY_PATH = "/{proxy+}"
+# What a browser is told that asks before it sends a request for a page of another origin.
+PREFLIGHT = {
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Api-Key",
+    "Access-Control-Max-Age": "3600",
+}
+METHODS_TOLD = ("Access-Control-Allow-Methods", "Allow")  # those of the path that is asked about
 HTTP_API = "1.0"  # the version that its events have in payload format 1.0; a REST API's have none
 
 
 class Gateway(Chalice):
-    """A Chalice application that serves several threads and takes every body as bytes."""
+    """A Chalice application that serves several threads and takes every body as bytes.
+
+    Shapes: `origins` are those whose pages may read its answers.
+    """
 
     _requests: ContextVar[Request | None] = ContextVar("request", default=None)
 
-    def __init__(self, app_name: str) -> None:
+    def __init__(self, app_name: str, origins: Collection[str] = (ANY_ORIGIN,)) -> None:
         super().__init__(app_name, configure_logs=False)
+        self.origins = origins
         # With any type binary, bodies arrive byte for byte; as text they would have bytes that
         # are not UTF-8 replaced on the way, and an XML file in another encoding be damaged.
         self.api.binary_types = ["*/*"]
@@ -52,7 +63,9 @@ class Gateway(Chalice):
         # types are binary here and ours are text besides, so nobody is to be refused.
         headers = {**(event.get("headers") or {}), "accept": "*/*"}
         answered: dict[str, Any] = super().__call__({**event, "headers": headers}, context)
-        return answered
+        sent = {name.lower(): value for name, value in headers.items()}
+        shared = shared_with(self.origins, sent.get("origin"))
+        return {**answered, "headers": {**shared, **answered["headers"]}}
 
 
 def serve_the_rest(app: Gateway, shapes: Mapping[str, ErrorShape]) -> None:
@@ -79,7 +92,8 @@ def serve_the_rest(app: Gateway, shapes: Mapping[str, ErrorShape]) -> None:
         if not methods:
             raise NotServed(404, "no matching operation was found")
         if request.method == "OPTIONS":
-            return http.answer(204, None, {**http.CORS_PREFLIGHT, "Allow": ", ".join(methods)})
+            told = ", ".join(methods)
+            return http.answer(204, None, {**PREFLIGHT, **dict.fromkeys(METHODS_TOLD, told)})
         raise NotServed(405, "method not allowed", methods)
 
 

@@ -22,13 +22,6 @@ from chalicelib.json_text import JsonValue
 
 JSON = "application/json"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-CORS = {"Access-Control-Allow-Origin": "*"}
-CORS_PREFLIGHT = {
-    **CORS,
-    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Api-Key",
-    "Access-Control-Max-Age": "3600",
-}
 CHALLENGE = {"WWW-Authenticate": "Bearer"}  # goes with a 401 (RFC 9110 section 11.6.1)
 RETRY_LATER = {"Retry-After": "1"}  # seconds; goes with a 503
 INT64 = Whole()
@@ -72,7 +65,7 @@ def answer(
             f"expected an answer of at most {ANSWER_BYTES_MAX} bytes, found {size}: "
             "ask for fewer at a time"
         )
-    return Answer(body, {**CORS, **typed, **(headers or {})}, status)
+    return Answer(body, {**typed, **(headers or {})}, status)
 
 
 def _sent_size(body: str) -> int:

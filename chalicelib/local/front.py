@@ -13,12 +13,13 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from chalicelib.access import ANY_ORIGIN, shared_with
 from chalicelib.local.functions import call_function
 from chalicelib.local.gateways import Gateway, GatewayFailed
 from chalicelib.local.requests import BadRequest, BodyTooLarge, read_body
@@ -49,8 +50,6 @@ _HOP = frozenset(
         "upgrade",
     }
 )
-# Of all that we refuse ourselves, so that pages of other origins can read it too.
-_REFUSAL = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
 # What the emulator would take for itself: whose account, which of its services.
 _PRIVATE = ("authorization", "x-amz", "x-amzn", "x-ministack")
 KEY = "X-Api-Key"  # which the emulator leaves to us
@@ -63,10 +62,13 @@ class Front(ThreadingHTTPServer):
     allow_reuse_address = True
     request_queue_size = BACKLOG
 
-    def __init__(self, host: str, port: int, *, body_max: int) -> None:
+    def __init__(
+        self, host: str, port: int, *, body_max: int, origins: Collection[str] = (ANY_ORIGIN,)
+    ) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
         self.body_max = body_max
+        self.origins = origins
         self.secret = secrets.token_urlsafe(24)
         self.gateway: Gateway | None = None
         self.draining = False
@@ -210,7 +212,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer in the contract's shape; the body was not read, so the connection ends."""
         self.close_connection = True
         content = json.dumps({"code": code, "message": message}).encode()
-        self._send(status, {**_REFUSAL, **(headers or {})}, content)
+        # Read by pages of other origins as any answer is; of a line that is no HTTP there are none.
+        sent = getattr(self, "headers", None)
+        shared = shared_with(self.server.origins, sent.get("Origin") if sent else None)
+        typed = {"Content-Type": "application/json"}
+        self._send(status, {**shared, **typed, **(headers or {})}, content)
         self._read_away()
 
     def _read_away(self) -> None:

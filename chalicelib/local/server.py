@@ -145,9 +145,10 @@ class Server:
                 f"--host {options.host} can be reached from other machines: "
                 f"set {API_KEY} to the key that requests must carry"
             )
-        body_max = settings.read(os.environ).max_body_bytes
+        chosen = settings.read(os.environ)
         try:
-            return Front(options.host, options.port, body_max=body_max)
+            body_max, origins = chosen.max_body_bytes, chosen.origins
+            return Front(options.host, options.port, body_max=body_max, origins=origins)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise StartFailed(

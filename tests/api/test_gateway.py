@@ -11,6 +11,7 @@ from app import app
 from chalicelib.api import http
 from chalicelib.api.gateway import Gateway, methods_at, serve_the_rest
 from chalicelib.api.zenbpm import errors
+from chalicelib.ports import Ports
 from tests.api.client import Client
 
 
@@ -38,12 +39,70 @@ def test_a_literal_path_is_not_served_by_a_route_with_a_variable() -> None:
 
 
 def test_a_preflight_tells_what_other_origins_may_do(client: Client) -> None:
-    answer = client.request("OPTIONS", "/system/status")
+    answer = client.request("OPTIONS", "/v1/process-instances/5/variables/amount")
 
     assert (204, "") == (answer.status, answer.text)
     assert "*" == answer.headers["Access-Control-Allow-Origin"]
-    assert "PATCH" in answer.headers["Access-Control-Allow-Methods"]
+    assert "Access-Control-Allow-Credentials" not in answer.headers
     assert "Content-Type" in answer.headers["Access-Control-Allow-Headers"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/v1/process-instances/5/variables", "PATCH"),
+        ("/v1/process-instances/5/variables/amount", "DELETE"),
+        ("/v1/jobs/activate", "POST"),
+        ("/api/v1/channels/orders", "GET, PUT, DELETE"),
+        ("/api/v1/jobs/activate", "GET"),
+        ("/scheduler/v1/jobs", "GET, POST"),
+        ("/scheduler/v1/jobs/5", "GET, PUT, PATCH, DELETE"),
+    ],
+)
+def test_a_preflight_tells_the_methods_of_its_path_in_each_dialect(
+    client: Client, path: str, methods: str
+) -> None:
+    answer = client.request("OPTIONS", path, headers={"Access-Control-Request-Method": "PATCH"})
+
+    assert (204, methods) == (answer.status, answer.headers["Access-Control-Allow-Methods"])
+
+
+OPS, TEAM = "https://ops.example", "http://team.example:8443"
+
+
+@pytest.fixture
+def named(ports: Ports) -> Client:
+    """Return a client of an app whose operator named origins."""
+    made = Gateway("named", (OPS, TEAM))
+    made.routes.update(app.routes)
+    return Client(made)
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs", "/api/v1/nothing", "/scheduler/v1/jobs/5", "/"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+@pytest.mark.parametrize("origin", [OPS, TEAM])
+def test_pages_of_an_origin_that_is_named_may_read_every_answer(
+    named: Client, path: str, method: str, origin: str
+) -> None:
+    answer = named.request(method, path, headers={"Origin": origin})
+
+    assert (origin, "true", "Origin") == tuple(
+        answer.headers.get(name)
+        for name in ("Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Vary")
+    )
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "https://ops.example.evil", "null", "", "http://ops.example"]
+)
+def test_pages_of_no_other_origin_may(named: Client, method: str, origin: str) -> None:
+    for headers in ({"origin": origin}, {}):
+        answer = named.request(method, "/v1/jobs", headers=headers)
+
+        assert "Access-Control-Allow-Origin" not in answer.headers
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+        assert "Origin" == answer.headers["Vary"]
 
 
 def test_a_preflight_of_an_unknown_path_is_404(client: Client) -> None:

@@ -14,7 +14,7 @@ from chalicelib import settings
 from chalicelib.ports import HISTORY, LIVE
 from chalicelib.store import table
 from infra import hand_out, names, package, policies
-from infra.template import signed
+from infra.template import extension, signed
 
 Json = dict[str, Any]
 
@@ -102,6 +102,29 @@ def test_a_caller_whom_no_function_takes_is_told_to_come_again(template: Json) -
     assert 503 == failure["StatusCode"]
     for response in ("INTEGRATION_FAILURE", "THROTTLED"):
         assert "'1'" == answers[response]["ResponseParameters"]["Headers"]["Retry-After"]
+
+
+@pytest.mark.parametrize(
+    ("origins", "shared"),
+    [
+        (("*",), {"Access-Control-Allow-Origin": "'*'"}),
+        (
+            ("https://ops.example",),
+            {
+                "Access-Control-Allow-Origin": "'https://ops.example'",
+                "Access-Control-Allow-Credentials": "'true'",
+                "Vary": "'Origin'",
+            },
+        ),
+        (("https://a.example", "https://b.example"), {}),
+    ],
+)
+def test_the_gateways_own_answers_are_shared_with_the_origin_that_is_named(
+    origins: tuple[str, ...], shared: dict[str, str]
+) -> None:
+    made = extension(origins=origins)["Resources"]["RestAPI"]["Properties"]["GatewayResponses"]
+
+    assert shared == made["DEFAULT_4XX"]["ResponseParameters"]["Headers"]
 
 
 def test_handing_out_may_change_jobs_but_neither_remove_nor_move_anything() -> None:

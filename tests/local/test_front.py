@@ -226,6 +226,26 @@ def test_before_it_is_open_it_asks_to_come_again() -> None:
     assert (503, "1") == (answer.status, answer.headers["retry-after"])
 
 
+@pytest.mark.parametrize(
+    ("origins", "origin", "shared"),
+    [
+        (("*",), "https://page.example", "*"),
+        (("https://ops.example",), "https://ops.example", "https://ops.example"),
+        (("https://ops.example",), "https://page.example", None),
+    ],
+)
+def test_what_it_refuses_itself_is_shared_as_other_answers_are(
+    origins: tuple[str, ...], origin: str, shared: str | None
+) -> None:
+    front = Front("127.0.0.1", 0, body_max=BODY_MAX, origins=origins)
+    front.listen()
+
+    answer = ask(front, "GET", "/v1/jobs", headers={"Origin": origin})
+    front.close()
+
+    assert (503, shared) == (answer.status, answer.headers.get("access-control-allow-origin"))
+
+
 def test_a_gateway_that_is_gone_is_a_bad_gateway(front: Front, gateway: Echo) -> None:
     front.open(Gateway("127.0.0.1", 1, "/api"))
 
