@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from chalicelib.engine.commands import FailJob
+from chalicelib.engine.job_results import AdHocResult
 from chalicelib.engine.limits import SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import Job
 from chalicelib.errors import Reason, Rejected
@@ -71,13 +72,15 @@ def _wanted(stage: Stage, variables: JsonObject) -> Start:
     return Start(definition_key=stage.definition_key, profile=Profile.ZENBPM, variables=variables)
 
 
-def complete(stage: Stage, job: Job, variables: JsonObject) -> None:
+def complete(
+    stage: Stage, job: Job, variables: JsonObject, result: AdHocResult | None = None
+) -> None:
     """Complete a job, and note whether that was acknowledged."""
     stage.ledger.offer(job.key, variables)
     name = f"complete {job.element_id}"
 
     def operation() -> bool:
-        jobs.complete_job(stage.ports, job.key, variables)
+        jobs.complete_job(stage.ports, job.key, variables, result)
         return True
 
     try:

@@ -119,6 +119,25 @@ def moved_once(stage: Stage) -> Iterator[str]:
             yield f"instance {key} entered charge {entered} times, moved: {stage.ledger.moved}"
 
 
+def activated_as_listed(stage: Stage) -> Iterator[str]:
+    """Each step is activated once, whoever asked for it and however often it was sent."""
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        for step in ("inspect", "ask"):
+            entered = sum(_enters(event, step) for event in events)
+            if entered != 1:
+                yield f"instance {key} activated {step} {entered} times"
+
+
+def activated_once_more(stage: Stage) -> Iterator[str]:
+    """An activation that was acknowledged took place once beside that of the model."""
+    for key in sorted(stage.watch.roots):
+        events = [event for _, event in history.events(stage.inner, key)]
+        entered = sum(_enters(event, "ask") for event in events)
+        if entered > 2 or (key in stage.ledger.moved and entered != 2):
+            yield f"instance {key} activated ask {entered} times, asked: {stage.ledger.moved}"
+
+
 def met_once(stage: Stage) -> Iterator[str]:
     """Each message that was acknowledged came once, and no other more than once.
 

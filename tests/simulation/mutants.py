@@ -18,7 +18,7 @@ from chalicelib.delivery import bells, horizon, later
 from chalicelib.delivery.bells import Bell
 from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
-from chalicelib.engine import subscriptions
+from chalicelib.engine import ad_hoc_jobs, subscriptions
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
@@ -116,6 +116,14 @@ def subscriber_does_not_look() -> Mutant:
 def broadcasts_answered_again() -> Mutant:
     """Let a broadcast come to what began to wait in answer to it."""
     return replaced(subscriptions, _is_over=lambda *_: False)
+
+
+# --- who is asked --------------------------------------------------------------------------------
+
+
+def asked_twice() -> Mutant:
+    """Leave the job of a worker that steers an ad-hoc subprocess open when there is a newer one."""
+    return replaced(ad_hoc_jobs, end=lambda *_: None)
 
 
 # --- messages ------------------------------------------------------------------------------------

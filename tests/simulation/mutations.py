@@ -129,7 +129,7 @@ NOTICED_BY: dict[AnyGuard, tuple[str, ...]] = {
     Guard.RESOLVE: ("resolved-and-set",),
     Guard.RELEASE: ("held",),
     Guard.RING_AGAIN: ("rung-at-work",),
-    Guard.START_MARK: ("started-once", "failed-once"),
+    Guard.START_MARK: ("started-once", "failed-once", "ad-hoc-activated"),
     Guard.REQUEST: ("asked-again",),
     Guard.START_LOCK: ("started-one-by-one",),
     Guard.NAME: ("two-arm-one-name",),
@@ -189,7 +189,7 @@ def ordering_mutations() -> list[Mutation]:
         Mutation(
             "promise before commit, of a turn",
             mutants.turn_promised_late,
-            ("sequence", "far-timer", "agenda"),
+            ("sequence", "far-timer", "agenda", "ad-hoc-steered"),
         ),
         Mutation(
             "promise before commit, of a claim", mutants.claim_promised_late, ("two-workers",)
@@ -219,6 +219,9 @@ def ordering_mutations() -> list[Mutation]:
             "a broadcast is over for who waits in answer to it",
             mutants.broadcasts_answered_again,
             ("broadcast-beside",),
+        ),
+        Mutation(
+            "one job of an ad-hoc subprocess at a time", mutants.asked_twice, ("ad-hoc-steered",)
         ),
         Mutation("root-first load", mutants.records_first, ("parallel-join",)),
         Mutation("deploy: latest as read", mutants.latest_not_compared, ("two-deployments",)),

@@ -13,7 +13,8 @@ from greenlet import getcurrent
 
 from chalicelib.delivery import bells
 from chalicelib.delivery.promise import promise_in_time
-from chalicelib.engine.commands import ModifyInstance
+from chalicelib.engine.commands import ActivateElements, ModifyInstance
+from chalicelib.engine.job_results import Activation
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Reason, Rejected
 from chalicelib.operations import claims, sweep
@@ -24,7 +25,10 @@ from chalicelib.operations.definitions import (
 from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.operations.incidents import Mended, resolve_incident
-from chalicelib.operations.instances import modify_process_instance
+from chalicelib.operations.instances import (
+    activate_ad_hoc_sub_process_activities,
+    modify_process_instance,
+)
 from chalicelib.operations.jobs import assign_job
 from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
@@ -91,6 +95,30 @@ def move(stage: Stage, element_id: str) -> None:
                 stage.ledger.moved.append(key)
         except Rejected as rejected:
             stage.ledger.refused.append(f"move: {rejected.message}")
+
+
+def activate(stage: Stage, box: str, element_id: str) -> None:
+    """Activate one element more in each live ad-hoc subprocess of an id; each once."""
+    for key in sorted(stage.watch.open_roots):
+        instance = instances.load(stage.inner, key, None)
+        live = instance.root.live.values() if instance else ()
+        for element in live:
+            if element.element_id == box:
+                _activate(stage, key, ActivateElements(element.key, (Activation(element_id),)))
+
+
+def _activate(stage: Stage, instance_key: int, command: ActivateElements) -> None:
+    once = Once("POST /v1/modify/ad-hoc-activities", f"activate {command.key}", "{}")
+
+    def operation() -> bool:
+        activate_ad_hoc_sub_process_activities(stage.ports, command, once)
+        return True
+
+    try:
+        if stage.repeat("activate elements", operation):
+            stage.ledger.moved.append(instance_key)
+    except Rejected as rejected:
+        stage.ledger.refused.append(f"activate elements: {rejected.message}")
 
 
 def set_retries(stage: Stage, retries: int) -> None:

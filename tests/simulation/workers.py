@@ -10,8 +10,10 @@ from decimal import Decimal
 from functools import partial
 
 from chalicelib.delivery import bells, horizon
+from chalicelib.engine.job_results import AdHocResult
 from chalicelib.engine.state import Job
 from chalicelib.errors import Conflict, Rejected
+from chalicelib.json_text import JsonObject
 from chalicelib.operations import claims
 from chalicelib.operations.claims import Activation
 from chalicelib.operations.handing_out import Claimant
@@ -35,7 +37,8 @@ FREE_REASONS = frozenset({"held", "waiting", "ended"})  # of a 409 after which a
 class Habits:
     """How a worker works: how long, and which of its deliveries it fails.
 
-    Shapes: `fails` says of a job whether it is failed, with the backoff; else it is completed.
+    Shapes: `fails` says of a job whether it is failed, with the backoff; else it is completed, with
+        what the worker `orders`.
     """
 
     lock: timedelta | None = LOCK  # None: a hold, as a worker of Priostack has it
@@ -43,6 +46,7 @@ class Habits:
     first_ms: int | None = None  # of a job's first delivery, if that is otherwise
     jobs_max: int = 1
     fails: Callable[[Job], bool] = field(default=lambda _: False)
+    orders: Callable[[Job], AdHocResult | None] = field(default=lambda _: None)
     leaves: int | None = None  # the retries that its failures say are left, as of Priostack
     backoff: timedelta | None = None
     names_failures: bool = False  # by an Idempotency-Key, in place of the delivery token
@@ -161,7 +165,8 @@ def work(stage: Stage, job: Job, habits: Habits) -> None:
     elif habits.fails(job):
         fail(stage, job, habits.backoff, habits.names_failures, habits.doubles_failures)
     else:
-        complete(stage, job, {"done": job.element_id, "token": Decimal(job.delivery_token)})
+        told: JsonObject = {"done": job.element_id, "token": Decimal(job.delivery_token)}
+        complete(stage, job, told, habits.orders(job))
 
 
 def lambda_worker(

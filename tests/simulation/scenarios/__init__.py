@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.scenarios import (
+    activating,
     calling,
     deciding,
     failing,
@@ -20,7 +21,7 @@ SCENARIOS = {
     scenario.name: scenario
     for module in (
         *(flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding),
-        *(calling, routing, starting),
+        *(calling, activating, routing, starting),
     )
     for scenario in module.SCENARIOS
 }
@@ -43,5 +44,6 @@ WHOLE = (
     "resolved-and-cancelled",
     "decided-or-cancelled",
     "set-at-last-failure",
+    "ad-hoc-listed",
     *(scenario.name for scenario in scheduling.SCENARIOS),
 )
