@@ -24,6 +24,7 @@ from chalicelib.engine.handle import handle
 from chalicelib.engine.keys import FIRST_BLOCK, Keys
 from chalicelib.engine.state import Instance, InstanceState, Variables
 from chalicelib.engine.turn import Entered, Turn
+from chalicelib.feel.moment import Moment
 from chalicelib.profile import Profile
 from chalicelib.store import items, quotas
 
@@ -34,11 +35,11 @@ def run(process: Process, block: int, variables: dict[str, Decimal]) -> list[Tur
     """Run one instance to its end; return its turns."""
     command = CreateInstance(1, 1, PROFILE, variables)
     now, keys = datetime.now(UTC), Keys(block)
-    turns = [handle(process, None, command, now=now, keys=keys)]
+    turns = [handle(process, None, command, moment=Moment(now), keys=keys)]
     while any(type(effect) is Send for effect in turns[-1].effects):
         instance = turns[-1].after
         keys = Keys(block, instance.root.next_offset)
-        turns.append(handle(process, instance, Continue(), now=now, keys=keys))
+        turns.append(handle(process, instance, Continue(), moment=Moment(now), keys=keys))
     return turns
 
 

@@ -8,7 +8,7 @@ asks for, makes the turns that a bounded turn owes, and checks that each turn is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -32,6 +32,7 @@ from chalicelib.engine.commands import (
     SetVariables,
 )
 from chalicelib.engine.decided import Called, Decidable
+from chalicelib.engine.draws import Draws
 from chalicelib.engine.effects import Send
 from chalicelib.engine.handle import handle
 from chalicelib.engine.job_results import Activation, AdHocResult
@@ -53,6 +54,8 @@ from chalicelib.engine.state import (
     Waited,
 )
 from chalicelib.engine.turn import Entered, Missing, Taken, Turn
+from chalicelib.feel import Deadline
+from chalicelib.feel.moment import Moment
 from chalicelib.profile import Profile
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -105,6 +108,7 @@ class Play:
         self.holders: dict[Waited, int] = {}  # who waits alone in other instances
         self.decisions: dict[str, Decidable] = {}  # by their ids
         self.reads = 0  # times that `Missing` asked for more
+        self.clock: Callable[[], float] | None = None  # by which evaluations have deadlines
         self._blocks = iter(range(FIRST_BLOCK, FIRST_BLOCK + 10_000))
 
     # --- commands --------------------------------------------------------------------------
@@ -202,7 +206,9 @@ class Play:
         start = next(self._blocks) if instance is None else 0
         holders: dict[Waited, int] = {}
         decisions: dict[Called, Decidable | None] = {}
+        until = Deadline(self.clock)
         while True:
+            moment = Moment(self.now, Draws(str(len(self.turns))).bits, until)
             if instance is None:
                 keys = Keys(start, spare=list(spare))
             else:
@@ -214,7 +220,7 @@ class Play:
                 shown = replace(shown, holders=holders, decisions=decisions)
             try:
                 return handle(
-                    self.process, shown, command, now=self.now, keys=keys, limits=self.limits
+                    self.process, shown, command, moment=moment, keys=keys, limits=self.limits
                 )
             except OutOfKeys:
                 spare.append(next(self._blocks))

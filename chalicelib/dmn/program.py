@@ -30,7 +30,7 @@ from chalicelib.dmn.run import EvaluatedDecision, Run
 from chalicelib.dmn.steps import typed
 from chalicelib.dmn.types import Types
 from chalicelib.dmn.words import Words
-from chalicelib.feel import Profile, Value
+from chalicelib.feel import Profile, Value, WarningType
 from chalicelib.feel.types import FeelType
 
 # The values of nodes, by their references; and of variables, by their names.
@@ -177,7 +177,7 @@ class Program:
         """Make the value of a node whose requirements are in the frame."""
         home = self.homes.get(key)
         if home is None or isinstance(home.node, model.InputData):
-            run.tell(home.node.id if home else key, "no value is given")
+            _tell_missing(run, home, key)
             return None
         if not isinstance(home.node, model.Decision):
             return self.function(run, key)
@@ -227,6 +227,14 @@ class Program:
         for each in definitions.imports:
             if each.namespace == home.definitions.namespace:
                 yield (each.name, name) if each.name else (name,)
+
+
+def _tell_missing(run: Run, home: Home | None, key: str) -> None:
+    if home is None:
+        run.tell(key, "no value is given")
+        return
+    message = f"no value is given for '{home.node.variable.name}'"
+    run.tell(home.node.id, message, WarningType.NO_VARIABLE_FOUND)
 
 
 @lru_cache(maxsize=PROGRAMS_MAX)

@@ -73,7 +73,7 @@ def listed(draft: Draft, node: Node, seen: JsonObject) -> list[Activation]:
     if plan.active is None:
         return []
     where = f"active elements of {node.id}"
-    found = extract(plan.active, seen, draft.now, where)
+    found = extract(plan.active, seen, draft.moment, where)
     ids = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
     if not isinstance(found, list) or len(ids) < len(found):
         message = f"{where}: expected a list of element ids, found {show(found)}"
@@ -196,7 +196,7 @@ def collect(draft: Draft, plan: AdHocPlan, path: ElementInstance) -> None:
         return
     seen, where = variables.visible(draft, path.key), f"output element of {plan.id}"
     try:
-        result = extract(plan.result, seen, draft.now, where)
+        result = extract(plan.result, seen, draft.moment, where)
     except Stuck as stuck:
         stuck.stage = Stage.COMPLETING
         raise
@@ -246,7 +246,7 @@ def _is_enough(draft: Draft, plan: AdHocPlan, element: ElementInstance) -> bool:
     assert plan.completion is not None
     where, seen = f"completion condition of {plan.id}", variables.visible(draft, element.key)
     try:
-        found = extract(plan.completion, seen, draft.now, where)
+        found = extract(plan.completion, seen, draft.moment, where)
         if found is not True and found is not False:
             message = f"{where}: expected a boolean, found {show(found)}"
             unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)

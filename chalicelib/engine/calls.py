@@ -53,10 +53,10 @@ def _call(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) 
             f"call activity {node.id}: more than {draft.limits.max_depth} process instances would "
             "call one another (cluster.engine.maxProcessInstanceNestingDepth)",
         )
-    process_id = extract_text(plan.process_id, seen, draft.now, f"called process of {node.id}")
+    process_id = extract_text(plan.process_id, seen, draft.moment, f"called process of {node.id}")
     tag = None
     if plan.binding is Binding.VERSION_TAG and plan.version_tag is not None:
-        tag = extract_text(plan.version_tag, seen, draft.now, f"version tag of {node.id}")
+        tag = extract_text(plan.version_tag, seen, draft.moment, f"version tag of {node.id}")
     business_key = _business_key(draft, node, seen)
     key = first_key(draft.keys.block_for_child())
     waiting = draft.live[element.key] = element._replace(child=key)
@@ -97,7 +97,7 @@ def _business_key(draft: Draft, node: Node, seen: JsonObject) -> str | None:
     if compute is None:
         return draft.root.business_key
     where = f"business key of {node.id}"
-    value = extract(compute, seen, draft.now, where)
+    value = extract(compute, seen, draft.moment, where)
     if isinstance(value, str):
         return value
     raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: expected a text, found {show(value)}")

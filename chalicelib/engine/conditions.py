@@ -55,7 +55,7 @@ def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
     assert node.condition is not None
     local = variables.inputs_of(draft, node, scope)
     seen = {**variables.visible(draft, scope), **local}
-    value = extract(node.condition.compute, seen, draft.now, f"condition of {node.id}")
+    value = extract(node.condition.compute, seen, draft.moment, f"condition of {node.id}")
     if value is True:
         tokens.complete(draft, node, scope, key, local, {})
     else:
@@ -82,6 +82,7 @@ def react(draft: Draft) -> bool:
     draft.heard = len(draft.history)
     if not changed:
         return False
+    draft.moment.deadline.restart()
     happened = False
     for watcher in sorted(_watchers(draft), key=lambda watcher: watcher.depth):
         is_first = is_new and watcher.is_start and watcher.sees == draft.key
@@ -173,7 +174,7 @@ def _is_true(draft: Draft, watcher: Watcher) -> bool:
     assert event.condition is not None
     seen = variables.visible(draft, watcher.sees)
     try:
-        return extract(event.condition.compute, seen, draft.now, event.id) is True
+        return extract(event.condition.compute, seen, draft.moment, event.id) is True
     except Stuck:
         return False
 

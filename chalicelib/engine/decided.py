@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.bpmn.model import Binding
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.profile import Profile
 
@@ -33,13 +34,15 @@ class Evaluated(NamedTuple):
     """What came of a decision.
 
     Shapes: `audit` has one object for each decision that was made on the way, as it is stored
-        (store/dmn_decisions.py); `problem` says why there is no output, None if there is one.
+        (store/dmn_decisions.py); `problem` says why there is no output, None if there is one;
+        `missing` tells of a variable that was read and is not there, None if all are.
     """
 
     output: JsonValue = None
     audit: tuple[JsonObject, ...] = ()
     lasted: timedelta = timedelta(0)
     problem: str | None = None
+    missing: str | None = None
 
 
 class Decidable(NamedTuple):
@@ -47,7 +50,7 @@ class Decidable(NamedTuple):
 
     definition_key: int
     resource_id: str
-    evaluate: Callable[[JsonObject, datetime], Evaluated]
+    evaluate: Callable[[JsonObject, Moment], Evaluated]
 
 
 class DecisionMade(NamedTuple):

@@ -8,7 +8,6 @@ looks for and was not read raises `Missing`, so the caller reads it and decides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from chalicelib.engine.commands import Continue, HearEnd, Retire, SeekStart
@@ -16,7 +15,7 @@ from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.keys import Keys
-from chalicelib.engine.limits import DECIDING_MAX, Limits
+from chalicelib.engine.limits import Limits
 from chalicelib.engine.profiles import RULES
 from chalicelib.engine.state import (
     ChildWait,
@@ -44,6 +43,7 @@ from chalicelib.engine.state import (
     key_of,
 )
 from chalicelib.engine.turn import Changed, HistoryEvent, Missing, Turn
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -74,11 +74,14 @@ WRITES: Mapping[type[Record], int] = {Job: JOB_ACTIONS, Subscription: SUBSCRIPTI
 class Given(NamedTuple):
     """What a turn is given from outside: the moment, keys to hand out, and the limits.
 
+    The deadline of the moment is for all that the turn evaluates; each step has one of its own, of
+    the same length.
+
     Shapes: `holders` says of messages which subscription waits for them alone, 0 for none; of
         others that was not asked yet; `decisions` are those that were looked for.
     """
 
-    now: datetime
+    moment: Moment
     keys: Keys
     limits: Limits
     holders: Mapping[Waited, int] = {}
@@ -96,8 +99,8 @@ class Draft:
         "broadcast",
         "completed",
         "counts",
+        "deadline",
         "decided",
-        "deciding",
         "decisions",
         "effects",
         "element_count",
@@ -115,6 +118,7 @@ class Draft:
         "keys",
         "limits",
         "live",
+        "moment",
         "moves",
         "now",
         "own",
@@ -136,7 +140,9 @@ class Draft:
         self.before = before
         self.key = root.key
         self.version = root.version + 1
-        self.now, self.keys, self.limits, self.holders, self.decisions = given
+        moment, self.keys, self.limits, self.holders, self.decisions = given
+        self.now, _, self.deadline = moment
+        self.moment = moment._replace(deadline=self.deadline.again())  # of one step
         self.state = root.state
         self.parent = root.parent
         self.ended_at = root.ended_at
@@ -157,7 +163,6 @@ class Draft:
         self.effects: list[Effect] = []
         self.history: list[HistoryEvent] = []
         self.decided: list[DecisionMade] = []
-        self.deciding = timedelta(0)  # what they took
         self.heard = 0  # events of the history that conditions were evaluated after
         self.happened: set[tuple[int, str, int]] = set()  # conditional events (conditions.py)
         self.broadcast: str | None = None  # the signal that this turn answers
@@ -210,14 +215,8 @@ class Draft:
         self.effects.append(effect)
 
     def decide(self, made: DecisionMade) -> None:
-        """Keep a decision with the turn; one that could not be made is only told.
-
-        When those of a turn have taken long enough, no further move is made in it.
-        """
+        """Keep a decision with the turn; one that could not be made is only told."""
         self.decided.append(made)
-        self.deciding += made.evaluated.lasted
-        if self.deciding >= DECIDING_MAX:
-            self.moves = self.limits.moves_max
         if made.evaluated.problem is None:
             self.actions += 1
 

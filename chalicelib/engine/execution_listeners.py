@@ -149,7 +149,7 @@ def _create(
         element_key=element.key,
         scope=draft.shown_scope(element.scope),
         kind=BPMN,
-        type=extract_text(plan.type, seen, draft.now, f"job type of a {where}"),
+        type=extract_text(plan.type, seen, draft.moment, f"job type of a {where}"),
         created_at=draft.now,
         element_type=ELEMENT_TYPES[node.kind],
         retries=retries.counted(draft, plan.retries, seen, f"retries of a {where}"),

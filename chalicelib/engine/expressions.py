@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib import feel
 from chalicelib.bpmn.model import ConditionDefinition, Value
 from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonValue, dumps
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
 
-Compute = Callable[[Mapping[str, JsonValue], datetime], JsonValue]
+Compute = Callable[[Mapping[str, JsonValue], Moment], JsonValue]
 
 # Values that are JSON as they are.
 PLAIN = frozenset((Decimal, str, bool, type(None)))
@@ -30,7 +31,7 @@ def compile_value(value: Value) -> Compute:
     if value.is_feel:
         return compile_feel(value.text)
     text = value.text
-    return lambda variables, now: text
+    return lambda variables, moment: text
 
 
 def compile_policy(value: Value) -> Compute:
@@ -50,13 +51,31 @@ def compile_feel(text: str, to_json: Callable[[feel.Value], JsonValue] = feel.to
     evaluate = expression.evaluate
     reads_clock = "now" in text or "today" in text  # few do, and a moment is not free
 
-    def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
-        value: JsonValue = evaluate(variables, now=now if reads_clock else None)
-        return value if type(value) in PLAIN else to_json(value)
+    def compute(variables: Mapping[str, JsonValue], moment: Moment) -> JsonValue:
+        now, random_bits, deadline = moment
+        value: JsonValue = evaluate(
+            variables,
+            now=now if reads_clock else None,
+            random_bits=random_bits,
+            deadline=deadline,
+        )
+        if type(value) in PLAIN:
+            return value
+        taken = to_json(value)
+        deadline.check()
+        return taken
 
-    def explain(variables: Mapping[str, JsonValue], now: datetime) -> str:
+    def explain(variables: Mapping[str, JsonValue], moment: Moment) -> str:
         warnings: list[feel.FeelWarning] = []
-        evaluate(variables, now=now, warnings=warnings)
+        now, random_bits, deadline = moment
+        with suppress(feel.FeelError):  # nobody waits for reasons longer than for the value
+            evaluate(
+                variables,
+                now=now,
+                warnings=warnings,
+                random_bits=random_bits,
+                deadline=deadline,
+            )
         return "; ".join(warning.message for warning in warnings[:REASONS_MAX])
 
     compute.names = expression.names  # type: ignore[attr-defined]  # for `blamed`
@@ -105,33 +124,33 @@ def _in_seconds(value: feel.Value) -> JsonValue:
 def _failing(error: feel.FeelError) -> Compute:
     message = str(error)
 
-    def compute(variables: Mapping[str, JsonValue], now: datetime) -> JsonValue:
+    def compute(variables: Mapping[str, JsonValue], moment: Moment) -> JsonValue:
         raise feel.FeelError(message)
 
     return compute
 
 
 def extract(
-    compute: Compute, variables: Mapping[str, JsonValue], now: datetime, where: str
+    compute: Compute, variables: Mapping[str, JsonValue], moment: Moment, where: str
 ) -> JsonValue:
     """Compute a value for a place in the model. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
     try:
-        return compute(variables, now)
+        return compute(variables, moment)
     except feel.FeelError as error:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: {error}") from error
 
 
 def extract_text(
-    compute: Compute, variables: Mapping[str, JsonValue], now: datetime, where: str
+    compute: Compute, variables: Mapping[str, JsonValue], moment: Moment, where: str
 ) -> str:
     """Compute a text that is not empty. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
-    value = extract(compute, variables, now, where)
+    value = extract(compute, variables, moment, where)
     if isinstance(value, str) and value:
         return value
     raise Stuck(
         ErrorType.EXTRACT_VALUE_ERROR,
         f"{where}: expected a text that is not empty, found {show(value)}"
-        f"{because(compute, variables, now)}",
+        f"{because(compute, variables, moment)}",
     )
 
 
@@ -143,7 +162,7 @@ def blamed(
     Shapes: only a value that its place cannot take is put down to one; whoever asks whether a
         variable is there may do without it. What FEEL warns of is said, too.
     """
-    reason = because(compute, variables, draft.now)
+    reason = because(compute, variables, draft.moment)
     if not stuck.message.endswith(reason):
         stuck.message += reason
     names: frozenset[str] = getattr(compute, "names", frozenset())
@@ -154,11 +173,11 @@ def blamed(
     return stuck
 
 
-def because(compute: Compute, variables: Mapping[str, JsonValue], now: datetime) -> str:
+def because(compute: Compute, variables: Mapping[str, JsonValue], moment: Moment) -> str:
     """Return why an expression gave no value its place can take, in brackets, if FEEL knows."""
-    explain: Callable[[Mapping[str, JsonValue], datetime], str] | None
+    explain: Callable[[Mapping[str, JsonValue], Moment], str] | None
     explain = getattr(compute, "explain", None)
-    told = "" if explain is None else explain(variables, now)
+    told = "" if explain is None else explain(variables, moment)
     return f" ({cut(told)})" if told else ""
 
 

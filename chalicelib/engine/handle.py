@@ -1,6 +1,6 @@
 """The engine's one door: a command and an instance go in, a turn comes out.
 
-    turn = handle(process, instance, command, now=…, keys=…)
+    turn = handle(process, instance, command, moment=…, keys=…)
 
 It is pure: the same inputs give the same turn, and nothing that goes in is changed but `keys`,
 which are handed out. So whoever calls may run it again, with more records after `Missing`, with
@@ -15,7 +15,6 @@ leave, join and end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from chalicelib.bpmn.model import Process
@@ -59,6 +58,7 @@ from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import Instance
 from chalicelib.engine.turn import Turn
+from chalicelib.feel.moment import Moment
 
 
 def handle(
@@ -66,30 +66,32 @@ def handle(
     instance: Instance | None,
     command: Command,
     *,
-    now: datetime,
+    moment: Moment,
     keys: Keys,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Turn:
     """Decide a command and make the moves that follow, as far as one turn goes.
 
-    Shapes: `instance` is None for CreateInstance and for nothing else.
+    Shapes: `instance` is None for CreateInstance and for nothing else; when the deadline of the
+        moment is over, no further move is made in the turn.
     Returns: a turn whose `done` is False if the agenda filled it: the command is then to be
         decided again on what it makes. A cancel does not wait for the agenda.
     Raises: Rejected if the caller is wrong, Missing, OutOfKeys.
     """
     if instance is None:
         assert isinstance(command, CreateInstance)
-        given = Given(now, keys, limits, command.holders, command.decisions)
-        root = instances.new_root(process, command, now, keys)
+        given = Given(moment, keys, limits, command.holders, command.decisions)
+        root = instances.new_root(process, command, moment.now, keys)
         draft = Draft(plan_of(process), root, None, given)
         instances.start(draft, command)
     else:
-        given = Given(now, keys, limits, instance.holders, instance.decisions)
+        given = Given(moment, keys, limits, instance.holders, instance.decisions)
         draft = Draft(plan_of(process), instance.root, instance, given)
         if not isinstance(command, CancelInstance):
             _go_on(draft)
             if moves.goes_on(draft):
                 return draft.turn(goes_on=True, done=isinstance(command, Continue))
+        draft.moment.deadline.restart()
         decide(draft, command)
     _go_on(draft)
     return draft.turn(goes_on=moves.goes_on(draft))

@@ -54,7 +54,7 @@ def made(draft: Draft, node: Node, scope: int, key: int, seen: JsonObject) -> Jo
     """Return the job of an element that sees these variables. Raises: Stuck."""
     plan = node.job
     assert plan is not None
-    type_ = extract_text(plan.type, seen, draft.now, f"job type of {node.id}")
+    type_ = extract_text(plan.type, seen, draft.moment, f"job type of {node.id}")
     return Job(
         key=draft.keys.next(),
         instance_key=draft.key,
@@ -158,7 +158,7 @@ def _more(draft: Draft, node: Node, seen: JsonObject) -> dict[str, Any]:
     plan, where = node.job, f"priority of {node.id}"
     if plan is None or plan.is_managed or plan.priority is None:
         return user_tasks.told(draft, node, seen)
-    value = extract(plan.priority, seen, draft.now, where)
+    value = extract(plan.priority, seen, draft.moment, where)
     text = value.strip() if isinstance(value, str) else show(value)
     if re.fullmatch(r"-?[0-9]{1,9}", text):
         return {"priority": int(text)}
@@ -170,7 +170,7 @@ def _assignee(draft: Draft, node: Node, seen: JsonObject) -> str | None:
     plan, where = node.job, f"assignee of {node.id}"
     if plan is None or plan.assignee is None:
         return None
-    value = extract(plan.assignee, seen, draft.now, where)
+    value = extract(plan.assignee, seen, draft.moment, where)
     if value is None or isinstance(value, str):
         return value or None
     message = f"{where}: expected a text, found {show(value)}"

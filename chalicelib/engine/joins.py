@@ -89,7 +89,7 @@ def is_true(draft: Draft, node: Node, scope: int, count: int) -> bool:
     where = f"activationCondition of {node.id}"
     more: JsonObject = {"activationCount": Decimal(count), "waitingForStart": True}
     seen = {**variables.visible(draft, scope), **more}
-    value = extract(node.activation, seen, draft.now, where)
+    value = extract(node.activation, seen, draft.moment, where)
     if value is True or value is False:
         return value
     message = f"{where}: expected a boolean, found {show(value)}"

@@ -11,7 +11,6 @@ TURN_BYTES_MAX = 3_000_000  # of the 4 MB of one TransactWriteItems call (Dynamo
 ITEM_BYTES_MAX = 350_000  # of DynamoDB's 400 kB an item
 ROOT_BYTES_MAX = 100_000
 LIVE_MAX = 2_000  # live element instances of one process instance
-DECIDING_MAX = timedelta(seconds=2)  # for the decisions of one turn; one alone takes about as long
 MESSAGE_MAX = 200  # characters kept of a failure's message on the job
 SMALL_INPUTS_BYTES = 300  # inputs up to here live on the job's own item
 SMALL_VARIABLES_BYTES = 512  # the top scope's variables up to here live on the root

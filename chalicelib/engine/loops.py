@@ -69,7 +69,7 @@ def _goes_on(draft: Draft, node: Node, seen: JsonObject, done: int) -> bool:
     if node.loop.condition is None:
         return True
     where = f"loopCondition of {node.id}"
-    value = extract(node.loop.condition, seen, draft.now, where)
+    value = extract(node.loop.condition, seen, draft.moment, where)
     if value is True or value is False:
         return value
     raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: expected a boolean, found {show(value)}")

@@ -74,7 +74,7 @@ def _items(draft: Draft, node: Node, seen: JsonObject) -> tuple[list[JsonValue] 
     loop = many_of(node)
     if loop.items is not None:
         where = f"input collection of {node.id}"
-        found = extract(loop.items, seen, draft.now, where)
+        found = extract(loop.items, seen, draft.moment, where)
         if found is None:
             stuck = blamed(draft, loop.items, seen, _unfit(f"{where}: expected a list, found null"))
             if stuck.error_type is ErrorType.VARIABLE_MISSING:
@@ -85,7 +85,7 @@ def _items(draft: Draft, node: Node, seen: JsonObject) -> tuple[list[JsonValue] 
         return found, len(found)
     assert loop.cardinality is not None
     where = f"loop cardinality of {node.id}"
-    count = extract(loop.cardinality, seen, draft.now, where)
+    count = extract(loop.cardinality, seen, draft.moment, where)
     if not isinstance(count, Decimal) or count != count.to_integral_value() or count < 0:
         raise _unfit(f"{where}: expected a whole number from 0, found {show(count)}")
     return None, int(count)
@@ -172,7 +172,7 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
 
 def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> JsonValue:
     try:
-        return extract(compute, seen, draft.now, where)  # type: ignore[arg-type]
+        return extract(compute, seen, draft.moment, where)  # type: ignore[arg-type]
     except Stuck as stuck:
         stuck.stage = Stage.COMPLETING
         raise

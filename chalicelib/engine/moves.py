@@ -33,7 +33,7 @@ def run(draft: Draft) -> None:
         if move is None or (
             (move.position or draft.element_count > halts_from) and is_halted(draft)
         ):
-            if joins.judge(draft):
+            if _judge(draft):
                 continue
             return
         node = nodes[move.element_id]
@@ -46,14 +46,23 @@ def run(draft: Draft) -> None:
         draft.moves += 1
         _step(draft, node)
     if not draft.agenda and not draft.purges:
-        joins.judge(draft)
+        _judge(draft)
 
 
 def _step(draft: Draft, node: Node) -> None:
-    """Make the next move."""
+    """Make the next move; it is the last one of the turn if that has taken long enough."""
+    draft.moment.deadline.restart()
     move = take_next(draft)
     if move is not None:
         enter(draft, node, move)
+    if draft.deadline.is_over():
+        draft.moves = draft.limits.moves_max
+
+
+def _judge(draft: Draft) -> bool:
+    """Let the joins go on that wait for no more tokens; say whether one did."""
+    draft.moment.deadline.restart()
+    return joins.judge(draft)
 
 
 def _ahead(draft: Draft, node: Node, move: Move) -> Node:

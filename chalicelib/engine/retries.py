@@ -34,7 +34,7 @@ def counted(draft: Draft, compute: Compute | None, seen: JsonObject, where: str)
     """Return the retries that a definition names, or the profile's. Raises: Stuck."""
     if compute is None:
         return min(default(draft.rules, draft.limits), most(draft.rules, draft.limits))
-    count = _count(extract(compute, seen, draft.now, where), where)
+    count = _count(extract(compute, seen, draft.moment, where), where)
     return min(count, most(draft.rules, draft.limits))
 
 
@@ -58,7 +58,7 @@ def policy(draft: Draft, node: Node, seen: JsonObject) -> RetryPolicy | None:
     assert plan is not None
     if plan.retry_backoff is None:
         return None
-    value = extract(plan.retry_backoff, seen, draft.now, where)
+    value = extract(plan.retry_backoff, seen, draft.moment, where)
     entries = value if isinstance(value, list) else [value]
     texts = [entry for entry in entries if isinstance(entry, str)]
     if len(texts) < len(entries) or not texts:

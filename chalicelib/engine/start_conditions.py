@@ -8,16 +8,15 @@ Source: BPMN 2.0.2 section 10.5.2 (start events); contracts/bpmn.md 3.1 ("root s
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from chalicelib.bpmn.model import EventType, Process
 from chalicelib.engine.expressions import extract
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.stuck import Stuck
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonObject
 
 
-def that_hold(process: Process, variables: JsonObject, now: datetime) -> list[str]:
+def that_hold(process: Process, variables: JsonObject, moment: Moment) -> list[str]:
     """Return the ids of the start events of which a condition holds, in the order of the model."""
     nodes = plan_of(process).nodes
     seen = {**dict.fromkeys(process.data), **variables}
@@ -26,7 +25,7 @@ def that_hold(process: Process, variables: JsonObject, now: datetime) -> list[st
         for condition in nodes[element.id].conditions:
             assert condition.condition is not None
             try:
-                holds = extract(condition.condition.compute, seen, now, element.id) is True
+                holds = extract(condition.condition.compute, seen, moment, element.id) is True
             except Stuck:
                 holds = False
             if holds:

@@ -19,6 +19,7 @@ from chalicelib.bpmn.timers import Firing, first_firing, next_firing
 from chalicelib.engine.expressions import compile_value, extract_text
 from chalicelib.engine.stuck import Stuck
 from chalicelib.errors import Reason, Rejected
+from chalicelib.feel.moment import Moment
 
 CYCLE = "cycle"
 STARTS_MAX = 100  # timer start events of a process: their state is one attribute, of 50 kB at most
@@ -37,7 +38,7 @@ class StartTimer:
     interval: str | None = None
 
 
-def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
+def first_starts(process: Process, moment: Moment) -> Mapping[str, StartTimer]:
     """Say when the timer start events of a process that is deployed now fire first, by names.
 
     One that never fires, such as a cycle whose end is past, is left out.
@@ -54,7 +55,7 @@ def first_starts(process: Process, now: datetime) -> Mapping[str, StartTimer]:
     refused = []
     for name, element in elements.items():
         try:
-            timer = _first(element, now)
+            timer = _first(element, moment)
         except Rejected as rejected:
             refused.append(rejected.message)
         else:
@@ -73,13 +74,13 @@ def next_start(timer: StartTimer, now: datetime) -> StartTimer | None:
     return None if following is None else _timer(following, timer.interval)
 
 
-def _first(element: Element, now: datetime) -> StartTimer | None:
+def _first(element: Element, moment: Moment) -> StartTimer | None:
     assert element.timer is not None
     kind, compute = element.timer.kind, compile_value(element.timer.value)
     where = f'timer of startEvent "{element.id}"'
     try:
-        text = extract_text(compute, {}, now, where)
-        firing = first_firing(kind, text, now)
+        text = extract_text(compute, {}, moment, where)
+        firing = first_firing(kind, text, moment.now)
     except Stuck as stuck:
         raise Rejected(
             Reason.INVALID_ARGUMENT,

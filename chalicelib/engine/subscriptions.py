@@ -62,11 +62,11 @@ def name_of(draft: Draft, node: Node, seen: JsonObject) -> Named:
     plan = node.event_name
     assert plan is not None
     what = node.element.event_type.value
-    name = extract_text(plan.name, seen, draft.now, f"{what} name of {node.id}")
+    name = extract_text(plan.name, seen, draft.moment, f"{what} name of {node.id}")
     if plan.correlation_key is None:
         return Named(node, name, None)
     where = f"correlation key of {node.id}"
-    value = extract(plan.correlation_key, seen, draft.now, where)
+    value = extract(plan.correlation_key, seen, draft.moment, where)
     try:
         return Named(node, name, _key(draft, value, where))
     except Stuck as stuck:

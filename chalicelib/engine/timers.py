@@ -35,7 +35,7 @@ def plan(draft: Draft, node: Node, seen: JsonObject) -> Planned | None:
     assert node.timer is not None
     kind, compute = node.timer.kind, node.timer.compute
     try:
-        text = extract_text(compute, seen, draft.now, f"timer of {node.id}")
+        text = extract_text(compute, seen, draft.moment, f"timer of {node.id}")
     except Stuck as stuck:
         raise blamed(draft, compute, seen, stuck) from None
     try:

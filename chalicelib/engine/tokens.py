@@ -131,7 +131,7 @@ def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
     """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
     assert flow.condition is not None
     try:
-        value = extract(flow.condition, seen, draft.now, f"condition of flow {flow.id}")
+        value = extract(flow.condition, seen, draft.moment, f"condition of flow {flow.id}")
     except Stuck as stuck:
         stuck.stage = Stage.LEAVING
         raise

@@ -84,7 +84,7 @@ def texts(draft: Draft, compute: Compute | None, seen: JsonObject, where: str) -
     """Compute names, a text with commas or a list of texts; return them joined by commas."""
     if compute is None:
         return None
-    value = extract(compute, seen, draft.now, where)
+    value = extract(compute, seen, draft.moment, where)
     listed = value if isinstance(value, list) else str(value or "").split(",")
     names = [name.strip() for name in listed if isinstance(name, str)]
     if len(names) == len(listed) and (value is None or isinstance(value, str | list)):
@@ -93,7 +93,7 @@ def texts(draft: Draft, compute: Compute | None, seen: JsonObject, where: str) -
 
 
 def _moment(draft: Draft, compute: Compute | None, seen: JsonObject, where: str) -> datetime | None:
-    value = None if compute is None else extract(compute, seen, draft.now, where)
+    value = None if compute is None else extract(compute, seen, draft.moment, where)
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -105,7 +105,7 @@ def _moment(draft: Draft, compute: Compute | None, seen: JsonObject, where: str)
 
 
 def _priority(draft: Draft, compute: Compute | None, seen: JsonObject, where: str) -> int:
-    value = None if compute is None else extract(compute, seen, draft.now, where)
+    value = None if compute is None else extract(compute, seen, draft.moment, where)
     if value is None:
         return PRIORITY
     if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) < 4:
@@ -124,7 +124,7 @@ def _form(
             made[name] = value
             continue
         where = f"{name} of {element_id}"
-        computed = extract(value, seen, draft.now, where)
+        computed = extract(value, seen, draft.moment, where)
         if not isinstance(computed, str):
             raise _unfit(where, "a text", computed)
         made[name] = computed

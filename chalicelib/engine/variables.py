@@ -158,7 +158,7 @@ def _map(
     made: JsonObject = {}
     for mapping in mappings:
         try:
-            value = mapping.compute({**seen, **made} if in_order and made else seen, draft.now)
+            value = mapping.compute({**seen, **made} if in_order and made else seen, draft.moment)
         except FeelError as error:
             raise Stuck(
                 ErrorType.IO_MAPPING_ERROR, f"{where}, target {'.'.join(mapping.path)}: {error}"

@@ -11,6 +11,7 @@ from chalicelib.feel.deadline import NEVER, Deadline
 from chalicelib.feel.errors import FeelError, FeelSyntaxError, FeelWarning, WarningType
 from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.expression import Expression, parse, parse_unary_tests
+from chalicelib.feel.moment import Moment
 from chalicelib.feel.names import Names
 from chalicelib.feel.profile import Profile
 from chalicelib.feel.temporal import (
@@ -46,6 +47,7 @@ __all__ = [
     "FeelSyntaxError",
     "FeelWarning",
     "Function",
+    "Moment",
     "Names",
     "Profile",
     "Range",

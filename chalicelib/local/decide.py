@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,11 @@ def show_value(expression: str, context: JsonObject, profile: str) -> int:
     try:
         parsed = feel.parse(expression, profile=feel.Profile(profile), names=tuple(context))
         value = parsed.evaluate(
-            context, now=datetime.now(UTC), warnings=warnings, random_bits=secrets.randbits
+            context,
+            now=datetime.now(UTC),
+            warnings=warnings,
+            random_bits=secrets.randbits,
+            deadline=feel.Deadline(time.monotonic),
         )
         print(json_text.dumps(feel.to_json(value)))  # noqa: T201
     except feel.FeelError as error:
@@ -52,7 +57,12 @@ def show_decision(model: dmn.Model, decision: str, given: JsonObject, *, audit: 
         _tell(f"{element}: {message}")
     try:
         result = dmn.evaluate(
-            model, decision, given, now=datetime.now(UTC), random_bits=secrets.randbits
+            model,
+            decision,
+            given,
+            now=datetime.now(UTC),
+            random_bits=secrets.randbits,
+            deadline=feel.Deadline(time.monotonic),
         )
         value = feel.to_json(result.value)
         shown = {"value": value, "decisions": list(map(_record, result.audit))} if audit else value

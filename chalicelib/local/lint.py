@@ -12,6 +12,7 @@ from chalicelib.bpmn.refusals import Fault, Refused
 from chalicelib.engine.limits import ITEM_BYTES_MAX
 from chalicelib.engine.start_timers import first_starts
 from chalicelib.errors import Rejected
+from chalicelib.feel.moment import Moment
 from chalicelib.local.run import BadInput
 from chalicelib.local.terminal import say
 from chalicelib.profile import Profile
@@ -45,7 +46,7 @@ def _judge(xml: bytes, profile: Profile) -> tuple[Sequence[Fault], Sequence[Faul
     try:
         processes = bpmn.parse(xml, profile)
         for process in processes:
-            first_starts(process, datetime.now(UTC))
+            first_starts(process, Moment(datetime.now(UTC)))
     except Refused as refused:
         return refused.faults, ()
     except Rejected as rejected:

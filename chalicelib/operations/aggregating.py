@@ -12,6 +12,7 @@ from chalicelib.delivery.verdicts import LiveDue, Verdict
 from chalicelib.errors import Conflict
 from chalicelib.operations import settling
 from chalicelib.operations.attempts import attempts
+from chalicelib.operations.moments import moment
 from chalicelib.ports import Ports, Write
 from chalicelib.routing import groups
 from chalicelib.routing.decisions import Hold
@@ -49,9 +50,10 @@ def hold(ports: Ports, entry: Entry, decision: Hold) -> Entry | None:
     others = _members(ports, before, now) if groups.asks_members(aggregator, after) else []
     members = [*others, (entry.channel, decision.message)]
     try:
-        why = groups.completed_by(aggregator, after, members, now)
+        when = moment(ports)._replace(now=now)
+        why = groups.completed_by(aggregator, after, members, when)
         if why is not None:
-            made = groups.released(aggregator, after, members, why, now)
+            made = groups.released(aggregator, after, members, why, when)
             more = _released(ports, aggregator, before, groups.closed(after, why, now), made)
             return settling.settled(ports, entry, held, more)
     except feel.FeelError as error:
@@ -98,7 +100,9 @@ def _ended(ports: Ports, group: Group, now: datetime) -> list[Write]:
         why = INCOMPLETE
     else:
         try:
-            made = groups.released(aggregator, group, _members(ports, group, now), TIMEOUT, now)
+            members = _members(ports, group, now)
+            when = moment(ports)._replace(now=now)
+            made = groups.released(aggregator, group, members, TIMEOUT, when)
             closed = groups.closed(group, TIMEOUT, now)
             return _released(ports, aggregator, group, closed, made)
         except feel.FeelError as error:

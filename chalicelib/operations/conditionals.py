@@ -19,6 +19,7 @@ from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations import definitions as deployed
 from chalicelib.operations.correlation import start_command
+from chalicelib.operations.moments import moment
 from chalicelib.operations.owed import run_all
 from chalicelib.operations.repeats import done_before
 from chalicelib.operations.turns import take_start
@@ -79,12 +80,12 @@ def evaluate_conditionals(
 
 def _found(ports: Ports, variables: JsonObject, definition_key: int | None) -> list[Found]:
     """Return the start events whose condition holds. Raises: Rejected."""
-    now = ports.clock.now()
+    when = moment(ports)
     asked = _asked(ports, definition_key)
     found = [
         Found(definition, element_id)
         for definition in asked
-        for element_id in that_hold(definition.process, variables, now)
+        for element_id in that_hold(definition.process, variables, when)
     ]
     if len(found) > STARTS_MAX:
         raise Rejected(

@@ -25,6 +25,7 @@ from chalicelib.engine.commands import (
 )
 from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.draft import Given
+from chalicelib.engine.draws import Draws
 from chalicelib.engine.handle import handle
 from chalicelib.engine.incidents import limit_turn
 from chalicelib.engine.keys import Keys, OutOfKeys
@@ -32,7 +33,9 @@ from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import Instance, Waited
 from chalicelib.engine.turn import Missing, Turn
 from chalicelib.errors import Rejected, TooLarge
+from chalicelib.feel.moment import Moment
 from chalicelib.operations import dmn_decisions
+from chalicelib.operations.moments import deadline
 from chalicelib.ports import Ports
 from chalicelib.store import blocks, instances, subscriptions
 
@@ -72,7 +75,7 @@ class Found:
         return bool(self.holders or self.decisions)
 
 
-Make = Callable[[Instance | None, Keys, Found], Turn]
+Make = Callable[[Instance | None, Keys, Found, Moment], Turn]
 
 
 def decide(ports: Ports, process: Process, instance: Instance, command: Command) -> Decision:
@@ -106,9 +109,9 @@ def limited(
     """
     message, limits = refusal.message, ports.settings.limits
 
-    def stop(instance: Instance | None, keys: Keys, _: Found) -> Turn:
+    def stop(instance: Instance | None, keys: Keys, _: Found, moment: Moment) -> Turn:
         assert instance is not None
-        given = Given(ports.clock.now(), keys, limits)
+        given = Given(moment, keys, limits)
         return limit_turn(process, instance, command, message, given)
 
     turn = _made(ports, instance, stop)
@@ -133,14 +136,15 @@ def _fitting(
             known: Instance | None,
             keys: Keys,
             found: Found,
+            moment: Moment,
             limits: Limits = limits,
         ) -> Turn:
-            now, asked = ports.clock.now(), command
+            asked = command
             if found.is_any and known is not None:
                 known = replace(known, holders=found.holders, decisions=found.decisions)
             elif found.is_any and isinstance(command, CreateInstance):
                 asked = replace(command, holders=found.holders, decisions=found.decisions)
-            return handle(process, known, asked, now=now, keys=keys, limits=limits)
+            return handle(process, known, asked, moment=moment, keys=keys, limits=limits)
 
         turn = _made(ports, instance, made, block)
         try:
@@ -165,16 +169,21 @@ def _limits(limits: Limits, instance: Instance | None) -> Iterator[Limits]:
 
 
 def _made(ports: Ports, instance: Instance | None, make: Make, block: int | None = None) -> Turn:
-    """Let the engine make a turn, with all that it asks for."""
+    """Let the engine make a turn, with all that it asks for.
+
+    However often it asks, it has one deadline, and draws the same by chance.
+    """
     if instance is None:
         first, next_offset = block or blocks.take(ports.table), 1
     else:
         first, next_offset = instance.root.blocks[-1], instance.root.next_offset
     spare: list[int] = []
-    found = Found()
+    found, turn_id = Found(), ports.chance.id()
+    until = deadline(ports)
     for _ in range(ASKS_MAX):
+        moment = Moment(ports.clock.now(), Draws(turn_id).bits, until)
         try:
-            turn = make(instance, Keys(first, next_offset, list(spare)), found)
+            turn = make(instance, Keys(first, next_offset, list(spare)), found, moment)
         except Missing as missing:
             if missing.waited:
                 found.holders.update(subscriptions.holders(ports.table, missing.waited))
@@ -186,7 +195,7 @@ def _made(ports: Ports, instance: Instance | None, make: Make, block: int | None
         except OutOfKeys as needed:
             spare += [blocks.take(ports.table) for _ in range(needed.wanted)]
         else:
-            return turn.stamped(ports.chance.id()) if turn.changes else turn
+            return turn.stamped(turn_id) if turn.changes else turn
     raise RuntimeError(f"expected a turn, found the engine asking for more {ASKS_MAX} times")
 
 

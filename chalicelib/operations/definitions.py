@@ -13,6 +13,7 @@ from chalicelib.delivery.bells import BPMN
 from chalicelib.delivery.promise import ensure_queue, job_queue
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.errors import Reason, Rejected
+from chalicelib.operations.moments import moment
 from chalicelib.operations.start_timers import promise_starts, starts_again, starts_of
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
@@ -52,7 +53,7 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
     """
     now = ports.clock.now()
     processes = bpmn.parse(xml, profile)
-    starts = starts_of(processes, now)
+    starts = starts_of(processes, moment(ports))
     _make_queues(ports, processes, profile)
     _note_starters(ports, processes, profile)
     return definitions.deploy(
@@ -74,7 +75,7 @@ def delete_process_definition(ports: Ports, key: int) -> None:
     def succeed(before: DefinitionInfo, generation: int) -> Mapping[str, StartTimer]:
         definition = definitions.get(ports.table, before.key)
         assert definition is not None, f"definition {before.key} is deployed"
-        timers = starts_again(definition.process, ports.clock.now())
+        timers = starts_again(definition.process, moment(ports))
         promise_starts(ports, [New(before, generation)], {before.bpmn_process_id: timers})
         return timers
 

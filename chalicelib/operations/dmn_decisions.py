@@ -13,6 +13,7 @@ from chalicelib.engine.keys import first_key
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.attempts import tell
+from chalicelib.operations.moments import moment
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import blocks, dmn_decisions, dmn_definitions, dmn_lists, retention
@@ -55,18 +56,18 @@ def evaluate_decision(ports: Ports, wanted: Evaluation) -> tuple[DecisionMade, D
     """
     from chalicelib.operations.dmn_evaluation import for_caller  # noqa: PLC0415 (it loads DMN)
 
-    definition, now = _definition(ports, wanted), ports.clock.now()
-    evaluated = for_caller(ports, definition, wanted.decision_id, wanted.variables, now)
+    definition, when = _definition(ports, wanted), moment(ports)
+    evaluated = for_caller(ports, definition, wanted.decision_id, wanted.variables, when)
     made = DecisionMade(
         key=first_key(blocks.take(ports.table)),
         decision_id=wanted.decision_id,
         definition_key=definition.key,
         resource_id=definition.resource_id,
-        at=now,
+        at=when.now,
         evaluated=evaluated,
     )
     if evaluated.problem is None:
-        dmn_decisions.keep(ports.table, made, _expires_at(ports, now))
+        dmn_decisions.keep(ports.table, made, _expires_at(ports, when.now))
     tell(ports, [DecisionEvaluated(made)])
     if evaluated.problem is not None:
         message = f"decision {wanted.decision_id}: {evaluated.problem}"

@@ -6,53 +6,64 @@ Loading it loads DMN, which few requests need; so it is loaded with the first de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from chalicelib import dmn, feel
 from chalicelib.dmn.model import Decision, DecisionTable
 from chalicelib.engine.decided import Evaluated
 from chalicelib.engine.expressions import REASONS_MAX, cut
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import Ports
 from chalicelib.store.dmn_definitions import DmnDefinition
 
 
 def for_caller(
-    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, now: datetime
+    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, moment: Moment
 ) -> Evaluated:
     """Make a decision for a caller of the API, who sees by the audit why there is no output."""
-    return _evaluated(ports, definition, decision_id, given, now)[0]
+    return _evaluated(ports, definition, decision_id, given, moment)[0]
 
 
 def for_process(
-    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, now: datetime
+    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, moment: Moment
 ) -> Evaluated:
     """Make a decision for a process, which cannot go on with nothing: that no rule matches is a
     problem."""
-    evaluated, warnings = _evaluated(ports, definition, decision_id, given, now)
+    evaluated, warnings = _evaluated(ports, definition, decision_id, given, moment)
     if evaluated.problem is None and evaluated.output is None:
         undecided = _undecided(definition, decision_id, warnings)
-        return evaluated._replace(problem=undecided)
+        return evaluated._replace(problem=undecided, missing=_missing(warnings))
     return evaluated
 
 
 def _evaluated(
-    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, now: datetime
+    ports: Ports, definition: DmnDefinition, decision_id: str, given: JsonObject, moment: Moment
 ) -> tuple[Evaluated, tuple[dmn.DecisionWarning, ...]]:
     """Make a decision, with what it warns of."""
     began = ports.clock.now()
-
-    def random_bits(count: int) -> int:
-        return int(ports.chance.id(), 16) % (1 << count)
-
-    model = definition.model
+    now, random_bits, deadline = moment
     try:
-        result = dmn.evaluate(model, decision_id, given, now=now, random_bits=random_bits)
+        result = dmn.evaluate(
+            definition.model,
+            decision_id,
+            given,
+            now=now,
+            random_bits=random_bits,
+            deadline=deadline,
+        )
         output = feel.to_json(result.value)
-        audit = tuple(map(_audited, result.audit))
+        audit = tuple(_audited(each, deadline) for each in result.audit)
     except (dmn.DmnError, feel.FeelError) as error:
         return Evaluated(lasted=ports.clock.now() - began, problem=str(error)), ()
     return Evaluated(output, audit, ports.clock.now() - began), result.warnings
+
+
+def _missing(warnings: Sequence[dmn.DecisionWarning]) -> str | None:
+    """Return what tells of a variable that is not there."""
+    type_ = feel.WarningType.NO_VARIABLE_FOUND.value
+    return next(
+        (f"{each.element}: {each.message}" for each in warnings if each.type == type_), None
+    )
 
 
 def _undecided(
@@ -79,8 +90,9 @@ def _undecided(
     return None
 
 
-def _audited(decision: dmn.EvaluatedDecision) -> JsonObject:
-    """Return one decision of an audit as it is stored."""
+def _audited(decision: dmn.EvaluatedDecision, deadline: feel.Deadline) -> JsonObject:
+    """Return one decision of an audit as it is stored. Raises: FeelError at the deadline."""
+    deadline.check()
     return {
         "id": decision.id,
         "name": decision.name,

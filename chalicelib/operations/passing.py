@@ -7,6 +7,7 @@ from typing import assert_never
 
 from chalicelib.delivery import routing
 from chalicelib.operations import aggregating, endpoints
+from chalicelib.operations.moments import moment
 from chalicelib.operations.settling import entered, failed, settled
 from chalicelib.ports import Ports
 from chalicelib.routing.decisions import (
@@ -30,8 +31,8 @@ def advance(ports: Ports, entry: Entry) -> Entry | None:
 
     Raises: Conflict; a fault, after which its message comes again.
     """
-    now = ports.clock.now()
-    decision = decide(routes.route_from(ports.table, entry.channel), entry, now)
+    when = moment(ports)
+    decision, now = decide(routes.route_from(ports.table, entry.channel), entry, when), when.now
     match decision:
         case Rest() | Drop() | Fail():
             return settled(ports, entry, _stopped(entry, decision, now))

@@ -18,6 +18,7 @@ from chalicelib.engine.facts import facts_of
 from chalicelib.engine.start_timers import StartTimer, first_starts, next_start
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected
+from chalicelib.feel.moment import Moment
 from chalicelib.operations import decisions
 from chalicelib.operations.attempts import attempts, tell
 from chalicelib.operations.correlation import start_command
@@ -32,19 +33,19 @@ logger = logging.getLogger(__name__)
 
 
 def starts_of(
-    processes: Iterable[Process], now: datetime
+    processes: Iterable[Process], moment: Moment
 ) -> Mapping[str, Mapping[str, StartTimer]]:
     """Return when the timer start events of processes fire first. Raises: Rejected."""
-    return {process.id: first_starts(process, now) for process in processes}
+    return {process.id: first_starts(process, moment) for process in processes}
 
 
-def starts_again(process: Process, now: datetime) -> Mapping[str, StartTimer]:
+def starts_again(process: Process, moment: Moment) -> Mapping[str, StartTimer]:
     """Return when the timer start events of a version fire that is the latest again: cycles as if
     it were deployed now; dates that are past were either met or missed. Raises: Rejected."""
     timers = process.timer_starts()
     dates = {name for name, each in timers.items() if each.timer and each.timer.kind == "date"}
-    found = first_starts(process, now)
-    return {name: t for name, t in found.items() if name not in dates or t.due > now}
+    found = first_starts(process, moment)
+    return {name: t for name, t in found.items() if name not in dates or t.due > moment.now}
 
 
 def promise_starts(

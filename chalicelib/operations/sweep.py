@@ -30,6 +30,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
+from chalicelib.feel.moment import Moment
 from chalicelib.operations import child_sweep, routing_sweep, run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
@@ -215,7 +216,7 @@ def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
     if definition is None:
         return False
     keys = Keys(root.blocks[-1], root.next_offset)
-    given = Given(now, keys, ports.settings.limits)
+    given = Given(Moment(now), keys, ports.settings.limits)
     return goes_on(Draft(plan_of(definition.process), root, Instance(root), given))
 
 

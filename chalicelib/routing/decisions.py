@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from chalicelib import feel, json_text
+from chalicelib.feel import Moment
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.routing import definition as d
 from chalicelib.routing.expressions import evaluate, holds, seen
@@ -110,7 +111,7 @@ class _Wrong(Exception):
     """What an expression gave is not what its place takes."""
 
 
-def decide(route: d.Route | None, entry: Entry, now: datetime) -> Decision:
+def decide(route: d.Route | None, entry: Entry, moment: Moment) -> Decision:
     """Say what happens to a message that waits in the channel of a route."""
     if route is None:
         return Rest()
@@ -119,16 +120,16 @@ def decide(route: d.Route | None, entry: Entry, now: datetime) -> Decision:
         for number, step in enumerate(route.steps):
             match step:
                 case d.Filter(condition):
-                    if not holds(condition, seen(message, entry.channel), now):
+                    if not holds(condition, seen(message, entry.channel), moment):
                         return Drop(route.place(number), "the condition of the filter is not met")
                 case d.RepeatFilter(repeats_of):
-                    claim = _claim(route, number, repeats_of, message, entry, now)
+                    claim = _claim(route, number, repeats_of, message, entry, moment)
                     if claim.name not in entry.claimed:
                         return claim
                 case d.Translator():
-                    message = _translated(step, message, entry.channel, now)
+                    message = _translated(step, message, entry.channel, moment)
         number = len(route.steps)
-        return _ended(route, message, entry, now)
+        return _ended(route, message, entry, moment)
     except (feel.FeelError, _Wrong) as error:
         return Fail(route.place(number), str(error))
 
@@ -148,48 +149,48 @@ def size_of(message: Message) -> int:
 
 
 def _claim(
-    route: d.Route, number: int, repeats_of: str, message: Message, entry: Entry, now: datetime
+    route: d.Route, number: int, repeats_of: str, message: Message, entry: Entry, moment: Moment
 ) -> Claim:
-    text = _text(evaluate(repeats_of, seen(message, entry.channel), now), "repeatsOf")
+    text = _text(evaluate(repeats_of, seen(message, entry.channel), moment), "repeatsOf")
     if text is None:
         raise _Wrong("expected repeatsOf to give a text or a number, found null")
     return Claim(route.place(number), f"{route.name} {repeats_of}", text)
 
 
-def _translated(step: d.Translator, message: Message, channel: str, now: datetime) -> Message:
+def _translated(step: d.Translator, message: Message, channel: str, moment: Moment) -> Message:
     around = seen(message, channel)
     body, headers, key = message.body, message.headers, message.correlation_key
     if step.body is not None:
-        body = evaluate(step.body, around, now)
+        body = evaluate(step.body, around, moment)
     if step.headers is not None:
-        headers = _object(evaluate(step.headers, around, now), "headers")
+        headers = _object(evaluate(step.headers, around, moment), "headers")
     if step.correlation_key is not None:
-        key = _text(evaluate(step.correlation_key, around, now), "correlationKey")
+        key = _text(evaluate(step.correlation_key, around, moment), "correlationKey")
     made = replace(message, body=body, headers=headers, correlation_key=key)
     _check_size(made)
     return made
 
 
-def _ended(route: d.Route, message: Message, entry: Entry, now: datetime) -> Decision:
+def _ended(route: d.Route, message: Message, entry: Entry, moment: Moment) -> Decision:
     by, end = route.place(len(route.steps)), route.end
     match end:
         case d.Router() | d.Forward() | d.Splitter():
-            return _sent_on(by, end, message, entry, now)
+            return _sent_on(by, end, message, entry, moment)
         case d.Gather(aggregator):
             if message.correlation_key is None:
                 raise _Wrong("expected a correlation key to aggregate by, found none")
             return Hold(by, aggregator, message.correlation_key, message)
         case _:
-            return _delivered(by, end, message, seen(message, entry.channel), now)
+            return _delivered(by, end, message, seen(message, entry.channel), moment)
 
 
 def _sent_on(
-    by: str, end: d.Router | d.Forward | d.Splitter, message: Message, entry: Entry, now: datetime
+    by: str, end: d.Router | d.Forward | d.Splitter, message: Message, entry: Entry, moment: Moment
 ) -> Decision:
     around = seen(message, entry.channel)
     match end:
         case d.Router(branches, default):
-            found = (branch.to for branch in branches if holds(branch.when, around, now))
+            found = (branch.to for branch in branches if holds(branch.when, around, moment))
             to = next(found, default)
             if to is None:
                 return Drop(by, "no branch of the router matches, and it has no default")
@@ -197,27 +198,27 @@ def _sent_on(
         case d.Forward(to):
             return _sent(by, to, (message,), entry)
         case d.Splitter(items, to):
-            parts = _parts(evaluate(items, around, now), message)
+            parts = _parts(evaluate(items, around, moment), message)
             if not parts:
                 return Drop(by, "the splitter found nothing in it")
             return _sent(by, to, parts, entry)
 
 
 def _delivered(
-    by: str, end: d.Endpoint, message: Message, around: JsonObject, now: datetime
+    by: str, end: d.Endpoint, message: Message, around: JsonObject, moment: Moment
 ) -> Decision:
     match end:
         case d.StartInstance(bpmn_process_id, version, variables):
-            given = _variables(variables, message, around, now)
+            given = _variables(variables, message, around, moment)
             return Start(by, bpmn_process_id, version, given)
         case d.CorrelateMessage(name, key, variables, time_to_live):
-            given = _variables(variables, message, around, now)
+            given = _variables(variables, message, around, moment)
             of = message.correlation_key
             if key is not None:
-                of = _text(evaluate(key, around, now), "correlationKey")
+                of = _text(evaluate(key, around, moment), "correlationKey")
             return Correlate(by, name, of, given, time_to_live)
         case d.CallUrl():
-            return _called(by, end, message, around, now)
+            return _called(by, end, message, around, moment)
 
 
 def _sent(by: str, to: str, messages: tuple[Message, ...], entry: Entry) -> Decision:
@@ -241,21 +242,23 @@ def _parts(items: JsonValue, message: Message) -> tuple[Message, ...]:
 
 
 def _called(
-    by: str, call: d.CallUrl, message: Message, around: JsonObject, now: datetime
+    by: str, call: d.CallUrl, message: Message, around: JsonObject, moment: Moment
 ) -> Decision:
     url = call.url
     if url.startswith("="):
-        found = evaluate(url, around, now)
+        found = evaluate(url, around, moment)
         if not isinstance(found, str):
             raise _Wrong(f"expected url to give a text, found {_shown(found)}")
         url = found
-    body = message.body if call.body is None else evaluate(call.body, around, now)
+    body = message.body if call.body is None else evaluate(call.body, around, moment)
     return Call(by, url, None if call.method == "GET" else json_text.dumps(body), call)
 
 
-def _variables(text: str | None, message: Message, around: JsonObject, now: datetime) -> JsonObject:
+def _variables(
+    text: str | None, message: Message, around: JsonObject, moment: Moment
+) -> JsonObject:
     if text is not None:
-        return _object(evaluate(text, around, now), "variables")
+        return _object(evaluate(text, around, moment), "variables")
     return message.body if isinstance(message.body, dict) else {"body": message.body}
 
 

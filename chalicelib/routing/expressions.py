@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
 from chalicelib import feel
+from chalicelib.feel import Moment
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.routing.messages import Message
 
 
-def evaluate(text: str, variables: Mapping[str, Any], now: datetime) -> JsonValue:
+def evaluate(text: str, variables: Mapping[str, Any], moment: Moment) -> JsonValue:
     """Return the value of an expression, with or without a leading `=`. Raises: FeelError."""
-    value = feel.parse(without_sign(text)).evaluate(variables, now=now)
+    now, random_bits, deadline = moment
+    value = feel.parse(without_sign(text)).evaluate(
+        variables, now=now, random_bits=random_bits, deadline=deadline
+    )
     taken: JsonValue = feel.to_json(value)
+    deadline.check()
     return taken
 
 
-def holds(text: str, variables: Mapping[str, Any], now: datetime) -> bool:
+def holds(text: str, variables: Mapping[str, Any], moment: Moment) -> bool:
     """Say whether a condition is true; null and what is no boolean are not. Raises: FeelError."""
-    return evaluate(text, variables, now) is True
+    return evaluate(text, variables, moment) is True
 
 
 def seen(message: Message, channel: str) -> JsonObject:

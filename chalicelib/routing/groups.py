@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chalicelib import feel
+from chalicelib.feel import Moment
 from chalicelib.json_text import JsonValue
 from chalicelib.routing import definition as d
 from chalicelib.routing.decisions import size_of
@@ -71,24 +72,24 @@ def asks_members(aggregator: d.Aggregator, group: Group) -> bool:
 
 
 def completed_by(
-    aggregator: d.Aggregator, group: Group, members: Members, now: datetime
+    aggregator: d.Aggregator, group: Group, members: Members, moment: Moment
 ) -> str | None:
     """Say what releases a group, None if it stays open. Raises: FeelError."""
     if _is_counted(aggregator, group):
         return COUNT
     around = seen_together(group.correlation_key, members)
-    if aggregator.condition is not None and holds(aggregator.condition, around, now):
+    if aggregator.condition is not None and holds(aggregator.condition, around, moment):
         return CONDITION
     return None
 
 
 def released(
-    aggregator: d.Aggregator, group: Group, members: Members, why: str, now: datetime
+    aggregator: d.Aggregator, group: Group, members: Members, why: str, moment: Moment
 ) -> Message:
     """Return the one message that a group becomes. Raises: FeelError."""
     body: JsonValue = [message.body for _, message in members]
     if aggregator.body is not None:
-        body = evaluate(aggregator.body, seen_together(group.correlation_key, members), now)
+        body = evaluate(aggregator.body, seen_together(group.correlation_key, members), moment)
     made = Message(
         id=f"{group.aggregator}.{group.id}",
         body=body,

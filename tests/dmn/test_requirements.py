@@ -95,7 +95,7 @@ def test_a_required_decision_without_a_variable_is_seen_by_its_id_too() -> None:
 def test_what_is_not_given_is_null_and_told() -> None:
     found = result(SERVED, "fee")
     assert None is found.value
-    assert ("rate", "no value is given") == (found.warnings[0].element, found.warnings[0].message)
+    assert ("rate", "NO_VARIABLE_FOUND", "no value is given for 'rate'") == found.warnings[0][:3]
 
 
 @pytest.mark.parametrize(

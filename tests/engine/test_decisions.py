@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,6 +12,7 @@ from chalicelib.engine.decided import Decidable, Evaluated
 from chalicelib.engine.facts import DecisionEvaluated, facts_of
 from chalicelib.engine.state import InstanceState
 from chalicelib.engine.turn import Entered
+from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonObject
 from chalicelib.profile import Profile
 from tests.engine.models import io, line, many, rule, service, start, sub
@@ -20,7 +21,7 @@ from tests.play import Play, play
 LASTED = timedelta(milliseconds=3)
 
 
-def discount(given: JsonObject, now: datetime) -> Evaluated:
+def discount(given: JsonObject, moment: Moment) -> Evaluated:
     """Decide a discount by the amount that is given; none without one."""
     amount = given.get("amount")
     if amount is None:
@@ -121,8 +122,15 @@ def test_a_decision_that_cannot_be_made_is_an_incident_that_resolving_makes_agai
 def test_decisions_that_take_long_are_made_over_some_turns() -> None:
     """So that none of them is cut off for ever by the end of the function that runs it."""
     made = game(line(*(rule(f"r{n}", "slow") for n in range(5)), service("b")))
-    lasting = Evaluated(Decimal(1), lasted=timedelta(seconds=1.5))
-    made.decisions["slow"] = Decidable(7, "file", lambda given, now: lasting)
+    seconds = [0.0]
+
+    def slow(given: JsonObject, moment: Moment) -> Evaluated:
+        assert not moment.deadline.is_over()
+        seconds[0] += 1.5
+        return Evaluated(Decimal(1))
+
+    made.clock = lambda: seconds[0]
+    made.decisions["slow"] = Decidable(7, "file", slow)
     made.create()
 
     assert ["b"] == made.waiting

@@ -30,6 +30,7 @@ from chalicelib.engine.state import (
     Stage,
 )
 from chalicelib.errors import Reason, Rejected
+from chalicelib.feel.moment import Moment
 from chalicelib.profile import Profile
 from tests.engine.models import (
     boundary,
@@ -214,7 +215,7 @@ def limited(game: Play, command: Any) -> Play:
     """Take the turn that opens an incident in place of one that would be too large."""
     assert game.instance is not None
     root = game.root
-    given = Given(game.now, Keys(root.blocks[-1], root.next_offset), DEFAULT_LIMITS)
+    given = Given(Moment(game.now), Keys(root.blocks[-1], root.next_offset), DEFAULT_LIMITS)
     turn = limit_turn(game.process, game.instance, command, "too much", given)
     game.instance = turn.after
     game.turns.append(turn)

@@ -10,6 +10,7 @@ from chalicelib.engine.keys import Keys
 from chalicelib.engine.needs import wanted
 from chalicelib.engine.state import Incident, Instance, Job, RecordKey, Timer, Variables
 from chalicelib.engine.turn import Missing
+from chalicelib.feel.moment import Moment
 from tests.engine.models import boundary, end, line, process, service, start, sub, task
 from tests.play import NOW, Play, play
 
@@ -67,7 +68,7 @@ def test_what_was_not_read_is_asked_for_all_at_once() -> None:
     empty = Instance(game.root)
 
     with pytest.raises(Missing) as missing:
-        handle(game.process, empty, CompleteJob(job.key), now=NOW, keys=Keys(1))
+        handle(game.process, empty, CompleteJob(job.key), moment=Moment(NOW), keys=Keys(1))
     assert {RecordKey(Job, job.key)} == missing.value.keys
 
 

@@ -12,6 +12,7 @@ from chalicelib.bpmn.model import JobDefinition, Process, Script, Value
 from chalicelib.engine.expressions import compile_feel, compile_value, show
 from chalicelib.engine.limits import LIVE_MAX
 from chalicelib.engine.plans import PLANS_MAX, plan_of
+from chalicelib.feel.moment import Moment
 from chalicelib.profile import Profile
 from tests.engine.models import line, service, task
 from tests.play import NOW, load, play
@@ -46,18 +47,18 @@ def test_long_ids_leave_room_for_fewer_elements_that_wait() -> None:
 
 
 def test_static_text_is_itself_and_feel_is_computed() -> None:
-    assert "=x" == compile_value(Value("=x"))({}, NOW)
-    assert Decimal(2) == compile_value(Value("x + 1", is_feel=True))({"x": Decimal(1)}, NOW)
+    assert "=x" == compile_value(Value("=x"))({}, Moment(NOW))
+    assert Decimal(2) == compile_value(Value("x + 1", is_feel=True))({"x": Decimal(1)}, Moment(NOW))
 
 
 def test_the_clock_is_the_turns() -> None:
-    assert "2030-01-01" == compile_feel("string(today())")({}, NOW)
-    assert "2030-01-01T12:00:00Z" == compile_feel("string(now())")({}, NOW)
+    assert "2030-01-01" == compile_feel("string(today())")({}, Moment(NOW))
+    assert "2030-01-01T12:00:00Z" == compile_feel("string(now())")({}, Moment(NOW))
 
 
 def test_feel_that_does_not_parse_fails_when_it_is_used() -> None:
     with pytest.raises(feel.FeelError):
-        compile_feel("1 +")({}, NOW)
+        compile_feel("1 +")({}, Moment(NOW))
 
 
 def test_a_stored_model_that_no_longer_parses_is_an_incident() -> None:

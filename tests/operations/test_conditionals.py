@@ -9,6 +9,7 @@ import pytest
 from chalicelib.engine.start_conditions import that_hold
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Reason, Rejected
+from chalicelib.feel.moment import Moment
 from chalicelib.operations import conditionals
 from chalicelib.operations.conditionals import Started, evaluate_conditionals
 from chalicelib.operations.turns import take_start
@@ -153,8 +154,8 @@ def test_each_timer_of_one_event_starts_instances_by_itself() -> None:
 def test_what_cannot_be_evaluated_does_not_start() -> None:
     found = load(started_if("x > 1", "1 / x > 0", "x"), Profile.ZENBPM)
 
-    assert [] == that_hold(found, to_json({"x": "text"}), NOW)
-    assert ["e2"] == that_hold(found, to_json({"x": True}), NOW)
+    assert [] == that_hold(found, to_json({"x": "text"}), Moment(NOW))
+    assert ["e2"] == that_hold(found, to_json({"x": True}), Moment(NOW))
 
 
 def test_the_start_event_is_in_the_history() -> None:

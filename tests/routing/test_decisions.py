@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
+from chalicelib.feel import Deadline, Moment
 from chalicelib.routing import reading
 from chalicelib.routing.decisions import (
     ATTEMPTS_MAX,
@@ -39,11 +41,22 @@ def entry(body: Any, **members: Any) -> Entry:
 
 def decided(body: Any, *steps: Any, **members: Any) -> Decision:
     route = reading.route("r", to_json({"from": "a", "steps": list(steps)}))
-    return decide(route, entry(body, **members), BEGIN)
+    return decide(route, entry(body, **members), Moment(BEGIN))
 
 
 def test_without_a_route_a_message_rests() -> None:
-    assert Rest() == decide(None, entry(1), BEGIN)
+    assert Rest() == decide(None, entry(1), Moment(BEGIN))
+
+
+def test_a_route_whose_expressions_take_too_long_fails_the_message() -> None:
+    slow = {"filter": {"condition": "count(for i in 1..90000 return body) > 0"}}
+    route = reading.route("r", to_json({"from": "a", "steps": [slow, {"channel": "b"}]}))
+    hurried = Moment(BEGIN, deadline=Deadline(count().__next__))
+
+    made = decide(route, entry(1), hurried)
+
+    assert isinstance(made, Fail) and "more than 2 seconds" in made.why
+    assert isinstance(decide(route, entry(1), Moment(BEGIN)), Send)
 
 
 @pytest.mark.parametrize("condition", ["=null", "body", "=body > 5", '="true"'])

@@ -18,6 +18,7 @@ from tests.play import to_json
 
 DAY = timedelta(days=1)
 OPENED = (BEGIN, "g")
+AT = feel.Moment(BEGIN)
 
 
 def aggregator(**declared: Any) -> Aggregator:
@@ -63,15 +64,15 @@ def test_a_group_is_released_by_its_count_before_its_condition_is_asked() -> Non
     of = aggregator(count=1, condition="=assert(null, false)")
     members = [("a", entry().message)]
 
-    assert groups.COUNT == groups.completed_by(of, opened(of), members, BEGIN)
+    assert groups.COUNT == groups.completed_by(of, opened(of), members, AT)
     with pytest.raises(feel.FeelError):
-        groups.completed_by(replace(of, count=2), opened(of), members, BEGIN)
+        groups.completed_by(replace(of, count=2), opened(of), members, AT)
 
 
 def test_what_is_released_says_what_it_is() -> None:
     of = aggregator(count=1, body="={n: count(messages), of: correlationKey}")
 
-    made = groups.released(of, opened(of), [("a", entry().message)], groups.COUNT, BEGIN)
+    made = groups.released(of, opened(of), [("a", entry().message)], groups.COUNT, AT)
 
     assert ("all.g", "k", to_json({"n": 1, "of": "k"})) == (
         made.id,
@@ -84,4 +85,4 @@ def test_what_is_released_says_what_it_is() -> None:
 def test_what_is_released_is_not_larger_than_a_group() -> None:
     of = aggregator(count=1, body='=string join(for i in 1..2000 return "' + "x" * 100 + '")')
     with pytest.raises(feel.FeelError):
-        groups.released(of, opened(of), [("a", entry().message)], groups.COUNT, BEGIN)
+        groups.released(of, opened(of), [("a", entry().message)], groups.COUNT, AT)

@@ -48,7 +48,7 @@ def enter_script(draft: Draft, node: Node, scope: int, key: int) -> None:
     seen = variables.visible(draft, scope)
     local = variables.inputs_of(draft, node, scope) if node.inputs else {}
     where = f"script of {node.id}"
-    value = extract(node.script, {**seen, **local} if local else seen, draft.now, where)
+    value = extract(node.script, {**seen, **local} if local else seen, draft.moment, where)
     hand_on_result(draft, node, scope, key, local, {node.result_variable: value})
 
 

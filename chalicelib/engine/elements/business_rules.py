@@ -12,7 +12,7 @@ from chalicelib.engine import variables
 from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements.activities import enter_task, hand_on_result
-from chalicelib.engine.expressions import extract_text
+from chalicelib.engine.expressions import blamed, extract_text
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Missing
 from chalicelib.json_text import JsonObject, JsonValue
@@ -42,8 +42,11 @@ def enter_business_rule(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 
 def _called(draft: Draft, node: Node, plan: DecisionPlan, given: JsonObject) -> Called:
-    """Say which decision is called. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
-    id_ = extract_text(plan.decision_id, given, draft.now, f"decisionId of {node.id}")
+    """Say which decision is called. Raises: Stuck."""
+    try:
+        id_ = extract_text(plan.decision_id, given, draft.moment, f"decisionId of {node.id}")
+    except Stuck as stuck:
+        raise blamed(draft, plan.decision_id, given, stuck) from None
     root = draft.root
     return Called(id_, plan.binding, plan.version_tag, root.profile, root.definition_key)
 
@@ -54,7 +57,10 @@ def _made(
     """Make a decision, and note it. Raises: Stuck, Missing."""
     element_id, scope, key = place
     found = _found(draft, called, element_id)
-    evaluated = found.evaluate(given, draft.now)
+    evaluated = found.evaluate(given, draft.moment)
+    is_missing = draft.rules.demands_variables and evaluated.missing is not None
+    if is_missing and evaluated.problem is None:
+        evaluated = evaluated._replace(problem=f"it gives null ({evaluated.missing})")
     made = DecisionMade(
         key=draft.keys.next(),
         decision_id=called.decision_id,
@@ -69,8 +75,9 @@ def _made(
     )
     draft.decide(made)
     if evaluated.problem is not None:
+        error_type = ErrorType.DECISION_EVALUATION_ERROR
         raise Stuck(
-            ErrorType.DECISION_EVALUATION_ERROR,
+            ErrorType.VARIABLE_MISSING if is_missing else error_type,
             f"decision {called.decision_id} of {element_id}: {evaluated.problem}",
         )
     return evaluated.output

@@ -38,6 +38,12 @@ def table(policy: str) -> bytes:
     ).encode()
 
 
+LITERAL = (
+    f'<definitions xmlns="{DMN}" id="file" name="Rates" namespace="urn:rates">'
+    '<decision id="rate" name="Rate"><variable name="rate"/><literalExpression id="l">'
+    "<text>amount * 2</text></literalExpression></decision></definitions>"
+).encode()
+
 CALLING = process(
     '<startEvent id="s"/><businessRuleTask id="decide"><extensionElements><zeebe:calledDecision '
     'decisionId="rate" resultVariable="rate"/></extensionElements></businessRuleTask>'
@@ -95,6 +101,51 @@ def test_a_process_stops_where_nothing_is_decided(client: Client, amount: int) -
 
     assert "INCIDENT" == state(client, key)
     assert ["DECISION_FAILED"] == [each["error_code"] for each in incidents(client)]
+
+
+@pytest.mark.rule("P42")
+@pytest.mark.parametrize(
+    "source", [table("UNIQUE"), table("FIRST"), LITERAL], ids=["UNIQUE", "FIRST", "literal"]
+)
+def test_a_variable_that_a_decision_reads_and_is_not_there_is_an_incident(
+    client: Client, source: bytes
+) -> None:
+    deploy(client, source)
+    key = start(client, CALLING, {})
+
+    (incident,) = incidents(client)
+    assert ("INCIDENT", "VARIABLE_MISSING") == (state(client, key), incident["error_code"])
+    assert "amount" in incident["error_message"]
+
+
+@pytest.mark.rule("P42")
+@pytest.mark.parametrize("amount", [None, "text"])
+def test_a_variable_that_is_there_and_decides_nothing_is_another_incident(
+    client: Client, amount: Any
+) -> None:
+    deploy(client, table("UNIQUE"))
+    start(client, CALLING, {"amount": amount})
+
+    assert ["DECISION_FAILED"] == [each["error_code"] for each in incidents(client)]
+
+
+@pytest.mark.rule("P42")
+def test_a_variable_that_names_the_decision_and_is_not_there_is_an_incident(
+    client: Client,
+) -> None:
+    start(client, CALLING.replace(b'decisionId="rate"', b'decisionId="=which"'), {})
+
+    (incident,) = incidents(client)
+    assert "VARIABLE_MISSING" == incident["error_code"]
+    assert "there is no variable which" in incident["error_message"]
+
+
+@pytest.mark.rule("P42")
+def test_a_decision_may_do_without_a_variable(client: Client) -> None:
+    deploy(client, LITERAL.replace(b"amount * 2", b"if amount = null then 1 else 2"))
+    key = start(client, CALLING, {})
+
+    assert ("COMPLETED", 1) == (state(client, key), instance(client, key)["variables"]["rate"])
 
 
 def test_a_wrong_table_is_422_and_what_is_no_xml_400(client: Client) -> None:
