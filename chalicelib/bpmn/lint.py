@@ -1,7 +1,7 @@
 """What a model that can be run may still be wrong about: warnings, which refuse nothing.
 
 Three are looked for: a wait that nothing bounds, what grows towards a limit, and a condition that
-no variable can make true, or that hides those behind it.
+no variable can make true, or that hides those behind it. `ad_hoc_lint.py` looks at more.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from chalicelib import feel
+from chalicelib.bpmn.ad_hoc_lint import ad_hoc_warnings
 from chalicelib.bpmn.model import (
     Element,
     EventType,
@@ -40,6 +41,7 @@ def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> li
     found: list[Fault] = []
     for process in processes:
         told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
+        told += ad_hoc_warnings(process, item_bytes)
         for id_, text in told:
             node = nodes.get(id_)
             named = f'flow "{id_}"' if node is None else described(node)
@@ -154,6 +156,9 @@ def _conditions(process: Process) -> Iterator[tuple[str, str]]:
     for element in process.elements.values():
         if element.condition is not None and _constant(element.condition.value) is False:
             yield element.id, "its condition can never be true"
+        until = None if element.ad_hoc is None else element.ad_hoc.completion
+        if until is not None and _constant(until) is False:
+            yield element.id, "its completionCondition can never be true"
         flows = [process.flows[id_] for id_ in element.outgoing]
         chosen = [flow for flow in flows if flow.condition is not None]
         yield from _never_taken(chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from chalicelib.bpmn import codec
@@ -190,6 +192,15 @@ def test_withdrawing_it_ends_it_with_all_inside() -> None:
 
     assert InstanceState.TERMINATED == game.state
     assert is_clean(game)
+
+
+def test_the_model_of_the_page_runs_as_the_page_says() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ad-hoc-subprocesses.md").read_text()
+    xml = page.split("```xml\n")[1].split("```")[0]
+    game = play(xml.encode()).create(steps=["inspect", "ask"])
+    game.complete("ask", finding="loud").complete("inspect", finding="dry")
+
+    assert (InstanceState.COMPLETED, ["loud", "dry"]) == (game.state, game.variables["findings"])
 
 
 # --- what is kept and told ---------------------------------------------------------------------
