@@ -22,14 +22,22 @@ OLDEST_S = 600  # of a message that is due: functions take them within seconds
 HOUR_S, MINUTES_S = 3_600, 300
 API_NAME = {"Fn::Sub": "headrace-${Stage}"}
 LINES = "Headrace/Lines"  # the namespace of what is counted of the log
-# What is counted of the log: its metric, the functions that write it, how its line is known.
+# What is counted of the log: its metric, the functions that write it, how its line is known, and
+# what of the line is the value, 1 for the line itself.
 FILTERS = {
-    "MendedLosses": ((names.COMMANDS,), '{ $.message = "mended losses" && $.mended > 0 }'),
+    "MendedLosses": ((names.COMMANDS,), '{ $.message = "mended losses" && $.mended > 0 }', "1"),
     "IncidentsRaised": (
         (names.API, names.TIMERS, names.COMMANDS, names.ROUTING),
         '{ $.level = "ERROR" && $.incident_key > 0 }',
+        "1",
+    ),
+    "OldestJob": (
+        (names.COMMANDS,),
+        '{ $.message = "oldest job" && $.waited_s >= 0 }',
+        "$.waited_s",
     ),
 }
+JOB_WAITS_S = 3_600  # for a worker, of the type whose oldest job waits the longest
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,14 @@ def _of_work() -> dict[str, Watched]:
         "IncidentsRaisedAlarm": Watched(
             "Instances are stuck and wait for an operator", LINES, "IncidentsRaised-${Stage}"
         ),
+        "OldestJobAlarm": Watched(
+            f"A job waits for a worker for longer than {JOB_WAITS_S} s",
+            LINES,
+            "OldestJob-${Stage}",
+            statistic="Maximum",
+            above=JOB_WAITS_S,
+            period_s=HOUR_S,
+        ),
     }
     faults = {
         "ServerErrorsAlarm": Watched(
@@ -169,12 +185,12 @@ def _filters() -> Json:
                     {
                         "MetricNamespace": LINES,
                         "MetricName": {"Fn::Sub": f"{metric}-${{Stage}}"},
-                        "MetricValue": "1",
+                        "MetricValue": value,
                     }
                 ],
             },
         }
-        for metric, (functions, pattern) in FILTERS.items()
+        for metric, (functions, pattern, value) in FILTERS.items()
         for function in functions
     }
 
@@ -213,6 +229,7 @@ def _widgets() -> list[tuple[str, list[Any]]]:
         ("Errors", [_found(f'{functions} MetricName=("Errors" OR "Throttles")', "Sum")]),
         ("Throttled tables", [_found(f'{tables} MetricName="ThrottledRequests"', "Sum")]),
         ("Mended losses", [[LINES, "MendedLosses-${Stage}", {"stat": "Sum"}]]),
+        ("Oldest job that waits, in s", [[LINES, "OldestJob-${Stage}", {"stat": "Maximum"}]]),
         ("Incidents raised", [[LINES, "IncidentsRaised-${Stage}", {"stat": "Sum"}]]),
     ]
 

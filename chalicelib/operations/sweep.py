@@ -79,6 +79,7 @@ class Sweeper:
     swept: Swept = field(default_factory=Swept)
     instances: int = 0
     jobs: int = 0
+    oldest: Job | None = None  # of the jobs that a worker could have: who waits the longest
     _unclaimed: dict[str, int] = field(default_factory=dict)  # messages by queue, less jobs seen
 
     def look_at(self, page: Iterable[Item]) -> None:
@@ -132,7 +133,9 @@ class Sweeper:
         at = bells.let_out_at(job, now)
         if job.state is not JobState.ACTIVE or at is None or job.kind == USER_TASK:
             return
-        self.jobs += at <= now
+        if at <= now:
+            self.jobs += 1
+            self.oldest = min(self.oldest or job, job, key=free_since)
         rung_for = job.ring_at or job.created_at
         if self.everything or (at <= now and rung_for < now - BELL_AGE):
             yield job
@@ -247,7 +250,7 @@ def sweep_part(ports: Ports, part: Part) -> Swept:
     elif ports.clock.now() - part.began < SWEEP_AGE_MAX:
         rest = replace(part, cursor=cursor, instances=share.instances, jobs=share.jobs)
         ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(rest))])
-    _report(sweeper.swept)
+    _report(sweeper)
     return sweeper.swept
 
 
@@ -264,7 +267,7 @@ def sweep_all(ports: Ports) -> Swept:
     for page in _pages(ports):
         sweeper.look_at(page)
     tell(ports, [Census(sweeper.instances, sweeper.jobs)])
-    _report(sweeper.swept)
+    _report(sweeper)
     return sweeper.swept
 
 
@@ -356,8 +359,21 @@ def _is_of_instance(item: Item) -> bool:
     return str(item["pk"]).startswith("I#")
 
 
-def _report(swept: Swept) -> None:
-    """Write down what was done; what was mended was lost, and that alarms."""
+def free_since(job: Job) -> datetime:
+    """Return since when a worker could have had a job that nobody has."""
+    return max(at for at in (job.created_at, job.retry_at, job.lock_until) if at is not None)
+
+
+def _report(sweeper: Sweeper) -> None:
+    """Write down what was done and seen; what was mended was lost, and what waits long alarms.
+
+    Of all types the one whose oldest job waits the longest is named: an alarm looks at one series.
+    """
+    swept, oldest = sweeper.swept, sweeper.oldest
     logger.info("swept", extra=asdict(swept))
     if swept.mended:
         logger.warning("mended losses", extra={"mended": swept.mended})
+    if oldest is not None:
+        waited = sweeper.ports.clock.now() - free_since(oldest)
+        told = {"job_type": oldest.type, "job_key": oldest.key, "instance_key": oldest.instance_key}
+        logger.info("oldest job", extra={**told, "waited_s": int(waited.total_seconds())})

@@ -63,6 +63,7 @@ def test_the_lines_that_are_counted_are_those_that_are_written() -> None:
     }
 
     assert '"mended losses", extra={"mended"' in sources["operations/sweep.py"]
+    assert '"oldest job", extra={**told, "waited_s":' in sources["operations/sweep.py"]
     assert 2 == sources["telemetry/lines.py"].count("logging.ERROR")
     assert 2 <= sources["telemetry/lines.py"].count('"incident_key": ')
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from chalicelib.delivery import commands, sweeps, timers
 from chalicelib.delivery.sweeps import Part
@@ -234,6 +235,40 @@ def test_what_the_parts_of_a_segment_found_is_handed_on_to_the_next() -> None:
     sweep.sweep_part(stage.ports, sweeps.from_text(sweeps.to_text(before)))
 
     assert [Census(instances=13, jobs=22)] == listener.told
+
+
+def oldest(lines: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return the types and seconds of jobs that a sweep says wait the longest."""
+    told = [line for line in lines if line["message"] == "oldest job"]
+    return [(line["job_type"], line["waited_s"]) for line in told]
+
+
+def test_of_all_types_the_job_that_waits_the_longest_is_told(lines: list[dict[str, Any]]) -> None:
+    stage = Stage()
+    stage.create(typed_task("early"))
+    stage.clock.move(100)
+    stage.create(typed_task("late"))
+    stage.clock.move(40)
+
+    sweep.sweep_all(stage.ports)
+    stage.activate("early")
+    sweep.sweep_all(stage.ports)
+
+    assert [("early", 140), ("late", 40)] == oldest(lines)
+
+
+def test_a_job_waits_since_it_was_free_the_last_time(lines: list[dict[str, Any]]) -> None:
+    stage = Stage()
+    stage.create(typed_task("work"))
+    stage.activate("work")  # a lock of 30 s
+
+    stage.clock.move(20)
+    sweep.sweep_all(stage.ports)
+    assert [] == oldest(lines)
+
+    stage.clock.move(25)
+    sweep.sweep_all(stage.ports)
+    assert [("work", 15)] == oldest(lines)
 
 
 # --- ring all ----------------------------------------------------------------------------------
