@@ -6,11 +6,21 @@ Source: Camunda 8 documentation, "Complete job".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
-from chalicelib.api.schema import Anything, Field, Flag, ListOf, Object, Text
+from chalicelib.api.schema import Anything, Field, Flag, ListOf, Object, Text, Whole
 from chalicelib.api.tagged import Tagged
-from chalicelib.engine.job_results import WORDS, Activation, AdHocResult, JobResult
+from chalicelib.bpmn.model import PRIORITY_MAX
+from chalicelib.engine.job_results import (
+    WORDS,
+    Activation,
+    AdHocResult,
+    JobResult,
+    TaskResult,
+)
+from chalicelib.engine.task_attributes import ATTRIBUTES
+from chalicelib.json_text import JsonObject
 
 ACTIVATIONS = ListOf(
     Object(
@@ -20,6 +30,18 @@ ACTIVATIONS = ListOf(
             "variables": Field(Anything(), nullable=True),
         },
     )
+)
+# The attributes of a user task; null keeps what is, an empty text or list clears it.
+TASK_CHANGES = Object(
+    "UserTaskAttributes",
+    {
+        "assignee": Field(Text(), nullable=True),
+        "candidateGroups": Field(ListOf(Text()), nullable=True),
+        "candidateUsers": Field(ListOf(Text()), nullable=True),
+        "dueDate": Field(Text(), nullable=True),
+        "followUpDate": Field(Text(), nullable=True),
+        "priority": Field(Whole(0, PRIORITY_MAX), nullable=True),
+    },
 )
 RESULT = Tagged(
     "type",
@@ -31,7 +53,15 @@ RESULT = Tagged(
                 "isCompletionConditionFulfilled": Field(Flag(), nullable=True),
                 "isCancelRemainingInstances": Field(Flag(), nullable=True),
             },
-        )
+        ),
+        WORDS[TaskResult]: Object(
+            "JobResultUserTask",
+            {
+                "denied": Field(Flag(), nullable=True),
+                "deniedReason": Field(Text(), nullable=True),
+                "corrections": Field(TASK_CHANGES, nullable=True),
+            },
+        ),
     },
 )
 
@@ -41,11 +71,20 @@ def result_of(body: Mapping[str, Any]) -> JobResult | None:
     found = body.get("result")
     if found is None:
         return None
+    if found["type"] == WORDS[TaskResult]:
+        corrections = changes_of(found.get("corrections") or {})
+        return TaskResult(bool(found.get("denied")), found.get("deniedReason") or "", corrections)
     return AdHocResult(
         activations_of(found.get("activateElements")),
         bool(found.get("isCompletionConditionFulfilled")),
         bool(found.get("isCancelRemainingInstances")),
     )
+
+
+def changes_of(found: Mapping[str, Any]) -> JsonObject:
+    """Return the changes of a user task that a body names, as JSON."""
+    named = {name: found[name] for name in ATTRIBUTES if found.get(name) is not None}
+    return {n: Decimal(v) if isinstance(v, int) else v for n, v in named.items()}
 
 
 def activations_of(found: list[Mapping[str, Any]] | None) -> tuple[Activation, ...]:

@@ -55,6 +55,7 @@ def to_json(process: Process) -> str:
             start=process.start,
             versionTag=process.version_tag,
             data=list(process.data) or None,
+            listeners=[listener_to(each) for each in process.listeners] or None,
             elements=[_element_to(element) for element in process.elements.values()],
             flows=[_flow_to(flow) for flow in process.flows.values()],
         )
@@ -78,6 +79,7 @@ def from_json(text: str) -> Process:
         start=data.get("start"),
         version_tag=data.get("versionTag"),
         data=tuple(data.get("data", ())),
+        listeners=tuple(map(listener_from, data.get("listeners", ()))),
     )
 
 

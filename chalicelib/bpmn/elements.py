@@ -37,12 +37,11 @@ from chalicelib.bpmn.model import (
 from chalicelib.bpmn.names import Definitions, check_static, message_of
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import Faults, refusal
-from chalicelib.bpmn.user_tasks import task_of
+from chalicelib.bpmn.user_tasks import is_managed, task_of
 from chalicelib.xml_tree import Node, shown
 
-KINDS: Mapping[str, Kind] = {
-    kind.value: kind for kind in Kind if kind is not Kind.AD_HOC_ACTIVATION
-}
+NO_TAGS = frozenset((Kind.PROCESS, Kind.AD_HOC_ACTIVATION))  # of flow nodes
+KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind if kind not in NO_TAGS}
 JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})
 ACTIVITIES = JOB_TASKS | {
     Kind.TASK,
@@ -246,7 +245,7 @@ def _work(
 
 def _user_task(node: Node, extensions: Extensions, reading: Reading) -> JobDefinition:
     """Return the job that a user task is, or what people claim where it is none."""
-    if reading.user_task_type is not None:
+    if not is_managed(extensions, reading):
         return job_of(node, extensions, reading, reading.user_task_type)
     faults = Faults()
     job = faults.tried(None, job_of, node, extensions, reading, USER_TASK)

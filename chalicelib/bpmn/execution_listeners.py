@@ -1,63 +1,120 @@
-"""Listeners: jobs that are done before an element begins, or after it has ended.
+"""Listeners: jobs that are done before an element begins, when it has ended, and around a process.
 
-Those of a process come before whatever starts it. A user task that people claim has listeners of
-its own: one of its creation is one of its beginning, one of its completion comes before the outputs
-are mapped. Source: contracts/bpmn.md 3.2 (executionListeners, taskListeners).
+A multi-instance body has those that come before all of its iterations, a user task that people
+claim has those of its own life. Where a listener could never be called, it is refused.
+
+Source: contracts/bpmn.md 3.2 (executionListeners, taskListeners); Camunda 8 documentation,
+"Execution listeners", "User task listeners".
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
 from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import Extensions, extensions_of, headers_of, retries_of
-from chalicelib.bpmn.model import COMPLETING, END, NAME_MAX, START, EventType, Kind, Listener
+from chalicelib.bpmn.model import (
+    ASSIGNING,
+    BEFORE_ALL,
+    CANCEL,
+    CANCELING,
+    COMPLETING,
+    CREATING,
+    END,
+    NAME_MAX,
+    START,
+    UPDATING,
+    EventType,
+    Kind,
+    Listener,
+)
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import each, refusal, unsupported
+from chalicelib.bpmn.user_tasks import is_managed
 from chalicelib.xml_tree import Node, shown
 
-TASK_EVENTS = {"creating": START, "create": START, COMPLETING: COMPLETING, "complete": COMPLETING}
+TASK_EVENTS: Mapping[str, str] = {
+    **{word: word for word in (CREATING, ASSIGNING, UPDATING, COMPLETING, CANCELING)},
+    # The words of the first modelers that had task listeners.
+    **{"create": CREATING, "assignment": ASSIGNING, "update": UPDATING},
+    **{"complete": COMPLETING, "cancel": CANCELING},
+}
 LISTENERS_MAX = 20  # of one element; each is a job of its own
-WITHOUT_END = frozenset(
+GATEWAYS = frozenset(
     {
         *(Kind.EXCLUSIVE_GATEWAY, Kind.PARALLEL_GATEWAY, Kind.INCLUSIVE_GATEWAY),
         *(Kind.COMPLEX_GATEWAY, Kind.EVENT_BASED_GATEWAY),
     }
 )
-# End events that do not leave: they throw, or end what is around them.
-NOT_LEAVING = frozenset({EventType.ERROR, EventType.TERMINATE, EventType.CANCEL})
 
 
 def listeners_of(
     node: Node, kind: Kind, event_type: EventType, extensions: Extensions, reading: Reading
 ) -> tuple[Listener, ...]:
-    """Read the listeners of an element, in order, those around a process with its start events.
+    """Read the listeners of an element, in order.
 
     Raises: Rejected, also for one that cannot be run where it stands.
     """
-    own = _read(node, extensions, reading)
-    ends = any(listener.event == END for listener in own)
-    if ends and (kind in WITHOUT_END or (kind is Kind.END_EVENT and event_type in NOT_LEAVING)):
-        raise unsupported(node, f"executionListener of eventType {shown(END)} on {node.name}")
-    process = node.parent
-    if kind is Kind.START_EVENT and process is not None and process.name == "process":
-        around = _read(process, extensions_of(process), reading)
-        if any(listener.event == END for listener in around):
-            raise unsupported(process, f"executionListener of eventType {shown(END)} on process")
-        own = (*around, *own)
-    if kind is Kind.USER_TASK and reading.user_task_type is None:
+    own = _read(node, extensions, reading, _events_of(node, kind, event_type))
+    if kind is Kind.USER_TASK and is_managed(extensions, reading):
         own = (*own, *_read_of_task(node, extensions, reading))
-    if len(own) > LISTENERS_MAX:
-        raise refusal(node, f"expected at most {LISTENERS_MAX} listeners, found {len(own)}")
-    return own
+    return _counted(node, own)
 
 
-def _read(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
-    found = _children(extensions, "executionListener")
-    return tuple(each(lambda child: _listener(node, child, reading), found))
+def listeners_of_process(process: Node, reading: Reading) -> tuple[Listener, ...]:
+    """Read the listeners of a process, in order. Raises: Rejected, likewise."""
+    own = _read(process, extensions_of(process), reading, (START, END, CANCEL))
+    return _counted(process, own)
+
+
+def _events_of(node: Node, kind: Kind, event_type: EventType) -> Collection[str]:
+    """Return the events that listeners of an element can be called at.
+
+    An error that is thrown ends what it is thrown in, so nobody leaves its event; where a gateway
+    leads is the next element's beginning. No token enters what only ties a handler to an activity.
+    """
+    if kind is Kind.BOUNDARY_EVENT and event_type is EventType.COMPENSATION:
+        return ()
+    if kind in GATEWAYS or (kind is Kind.END_EVENT and event_type is EventType.ERROR):
+        return (START,)
+    if node.first("multiInstanceLoopCharacteristics") is not None:
+        return (START, END, BEFORE_ALL)
+    return (START, END)
+
+
+def _counted(node: Node, listeners: tuple[Listener, ...]) -> tuple[Listener, ...]:
+    if len(listeners) > LISTENERS_MAX:
+        raise refusal(node, f"expected at most {LISTENERS_MAX} listeners, found {len(listeners)}")
+    return listeners
+
+
+def _read(
+    node: Node, extensions: Extensions, reading: Reading, events: Collection[str]
+) -> tuple[Listener, ...]:
+    headers = headers_of(extensions.get("taskHeaders"))
+
+    def listener(child: Node) -> Listener:
+        event = child.get("eventType") or ""
+        if event not in events:
+            what = f"executionListener of eventType {shown(event)} on {node.name}"
+            raise unsupported(node, what)
+        return _made(node, child, reading, event, headers)
+
+    return tuple(each(listener, _children(extensions, "executionListener")))
 
 
 def _read_of_task(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
-    found = _children(extensions, "taskListener")
-    return tuple(each(lambda child: _task_listener(node, child, reading), found))
+    headers = headers_of(extensions.get("taskHeaders"))
+
+    def listener(child: Node) -> Listener:
+        text = child.get("eventType") or ""
+        event = TASK_EVENTS.get(text)
+        if event is None:
+            raise unsupported(node, f"taskListener of eventType {shown(text)}")
+        return _made(node, child, reading, event, headers)
+
+    return tuple(each(listener, _children(extensions, "taskListener")))
 
 
 def _children(extensions: Extensions, name: str) -> list[Node]:
@@ -66,21 +123,10 @@ def _children(extensions: Extensions, name: str) -> list[Node]:
     return [child for child in container.children if child.name == name] if container else []
 
 
-def _task_listener(node: Node, child: Node, reading: Reading) -> Listener:
-    event = TASK_EVENTS.get(child.get("eventType") or "")
-    if event is None:
-        raise unsupported(node, f"taskListener of eventType {shown(child.get('eventType') or '')}")
-    return _made(node, child, reading, event)
-
-
-def _listener(node: Node, child: Node, reading: Reading) -> Listener:
-    event = child.get("eventType")
-    if event not in (START, END):
-        raise unsupported(node, f"executionListener of eventType {shown(event or '')}")
-    return _made(node, child, reading, event)
-
-
-def _made(node: Node, child: Node, reading: Reading, event: str) -> Listener:
+def _made(
+    node: Node, child: Node, reading: Reading, event: str, around: Mapping[str, str]
+) -> Listener:
+    """Return a listener; of two headers of one key its own counts, not its element's."""
     text = child.raw("type")
     if text is None or not text.strip():
         raise refusal(node, f"{child.name}: expected an attribute type, found none")
@@ -89,6 +135,7 @@ def _made(node: Node, child: Node, reading: Reading, event: str) -> Listener:
     return Listener(
         event,
         value_of(text, node, f"attribute type of {child.name}"),
-        retries_of(node, child, reading),
-        headers_of(child.first("headers") or child.first("taskHeaders")),
+        # What a profile says of `retries` it says of a task's own jobs.
+        retries_of(node, child, replace(reading, retries_are_literal=False)),
+        {**around, **headers_of(child.first("headers") or child.first("taskHeaders"))},
     )

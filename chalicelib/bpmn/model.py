@@ -17,7 +17,11 @@ from chalicelib.json_text import JsonObject
 NAME_MAX = 250
 FILE_BYTES_MAX = 10_485_760  # httpServer.maxRequestBodyBytes (contracts/zenbpm.md section 5.1)
 PRIORITY_MAX = 100  # of a user task, the most urgent
-START, END, COMPLETING = "start", "end", "completing"  # when listeners are called
+# When listeners are called: those of elements, multi-instance bodies and processes, then those of
+# user tasks that people claim.
+START, END, BEFORE_ALL, CANCEL = "start", "end", "beforeAll", "cancel"
+CREATING, ASSIGNING, UPDATING = "creating", "assigning", "updating"
+COMPLETING, CANCELING = "completing", "canceling"
 _FURTHER = "#"  # between an element's id and the number of a further timer
 
 
@@ -47,6 +51,7 @@ class Kind(StrEnum):
     INCLUSIVE_GATEWAY = "inclusiveGateway"
     COMPLEX_GATEWAY = "complexGateway"
     EVENT_BASED_GATEWAY = "eventBasedGateway"
+    PROCESS = "process"  # which is no element of itself, but has listeners
 
 
 # What opens a scope of its own inside the instance.
@@ -137,9 +142,10 @@ class JobDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """`executionListener`: a job that is done before an element begins, or after it has ended.
+    """`executionListener` or `taskListener`: a job that is done at an event in the life of an
+    element, a process or a user task, which goes on afterwards.
 
-    Shapes: `event` is "start", "end" or, of a user task, "completing".
+    Shapes: `event` is one of the words above; `headers` are the element's and its own.
     """
 
     event: str
@@ -340,7 +346,7 @@ class SequenceFlow:
 class Process:
     """One executable process of a file.
 
-    Shapes: `start` is the id of its none start event, if it has one.
+    Shapes: `start` is the id of its none start event, if it has one; `listeners` are its own.
     """
 
     id: str
@@ -350,6 +356,7 @@ class Process:
     start: str | None = None
     version_tag: str | None = None
     data: tuple[str, ...] = ()
+    listeners: tuple[Listener, ...] = ()
 
     def starters(self, event_type: EventType) -> list[Element]:
         """Return what starts an instance by a type of event, of an event of several definitions

@@ -7,6 +7,7 @@ from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.compensation import check_compensation, handlers_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.event_gateways import check_event_gateways
+from chalicelib.bpmn.execution_listeners import listeners_of_process
 from chalicelib.bpmn.extensions import extensions_of, version_tag_of
 from chalicelib.bpmn.flows import compile_flows
 from chalicelib.bpmn.found import boundary_events_of, find, starts_of
@@ -54,6 +55,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
     elements = with_activations(found, with_starters(found, elements, flows.by_id))
+    listeners = faults.tried((), listeners_of_process, process, reading)
     faults.check()
     id_ = id_of(process)
     return Process(
@@ -64,4 +66,5 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         start=starts.get(id_),
         version_tag=version_tag_of(extensions_of(process)),
         data=tuple(found.data.get(id_, ())),
+        listeners=listeners,
     )

@@ -17,7 +17,7 @@ class Reading:
     """What a profile expects of a model.
 
     Shapes: `user_task_type` is the job type of a user task that names none, None where user tasks
-        are no jobs; `retries` may be blank (then they are absent) or FEEL unless
+        are never jobs; `retries` may be blank (then they are absent) or FEEL unless
         `retries_are_literal`, and are `retries_min` or more; `missing_source` is what a mapping
         without a source maps, None for null.
     """

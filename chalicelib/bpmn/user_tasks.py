@@ -1,7 +1,7 @@
 """What a model says of a user task that people claim: who may, when, how urgent, by which form.
 
-Source: contracts/bpmn.md 3.2 (assignmentDefinition, taskSchedule, priorityDefinition,
-formDefinition).
+Source: contracts/bpmn.md 3.2 (userTask, assignmentDefinition, taskSchedule, priorityDefinition,
+formDefinition); contracts/zenbpm.md 4.3 has the jobs that all other user tasks are there.
 """
 
 from __future__ import annotations
@@ -10,11 +10,20 @@ from chalicelib.bpmn.durations import InvalidTime
 from chalicelib.bpmn.expressions import optional_value
 from chalicelib.bpmn.extensions import Extensions
 from chalicelib.bpmn.model import PRIORITY_MAX, FormReference, TaskDefinition, Value
+from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.bpmn.timers import parse_date
 from chalicelib.xml_tree import Node, shown
 
 BINDINGS = ("latest", "deployment", "versionTag")
+
+
+def is_managed(extensions: Extensions, reading: Reading) -> bool:
+    """Say whether people claim a user task, or are assigned to it, in place of a worker: where user
+    tasks are no jobs, and where one says so and names no job type of its own."""
+    if reading.user_task_type is None:
+        return True
+    return "userTask" in extensions and "taskDefinition" not in extensions
 
 
 def task_of(node: Node, extensions: Extensions) -> TaskDefinition:

@@ -39,12 +39,17 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Call another process, and wait for its end. Raises: Stuck, before anything was made."""
     element = ElementInstance(key, node.id, scope, draft.now)
     seen = variables.seen_inside(draft, node, scope)
-    called = _call(draft, node, element, seen)
+    called = _call(draft, node, element, seen, draft.handed)
     waits.arm_boundary(draft, node, called, seen)
 
 
-def _call(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) -> ElementInstance:
-    """Make the child wait, and owe the start of the child. Raises: Stuck."""
+def _call(
+    draft: Draft, node: Node, element: ElementInstance, seen: JsonObject, given: JsonObject
+) -> ElementInstance:
+    """Make the child wait, and owe the start of the child. Raises: Stuck.
+
+    Shapes: `given` is what the element's listeners gave it, which it sees as well.
+    """
     plan = _plan(node)
     depth = 1 if draft.parent is None else draft.parent.depth + 1
     if depth > draft.limits.max_depth > 0:
@@ -77,7 +82,8 @@ def _call(draft: Draft, node: Node, element: ElementInstance, seen: JsonObject) 
             business_key=business_key,
             errors=errors,
             escalations=escalations,
-            variables=seen if plan.hands_down_all else variables.local_of(node, seen),
+            variables=seen if plan.hands_down_all else variables.local_of(node, seen, given),
+            local=given or None,
         ),
     )
     return waiting
@@ -106,8 +112,12 @@ def _business_key(draft: Draft, node: Node, seen: JsonObject) -> str | None:
 def call_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Call another child in place of one that could not start or ended otherwise. Raises: Stuck,
     while the element works."""
+    kept = draft.find(Variables, element.key)
+    given = {} if kept is None else kept.values
     try:
-        _call(draft, node, element, variables.seen_inside(draft, node, element.scope))
+        seen = {**variables.seen_inside(draft, node, element.scope), **given}
+        _call(draft, node, element, seen, given)
+        draft.drop(Variables, element.key)
     except Stuck as stuck:
         stuck.stage = Stage.WORKING
         raise
@@ -134,12 +144,12 @@ def end_child(draft: Draft, command: EndChild) -> None:
     if command.error is not None:
         if not bpmn_errors.throw(draft, element.key, command.error, command.variables):
             message = f"process instance {command.child} threw the error {command.error!r}"
-            stop(draft, element, _failed(message, ErrorType.UNHANDLED_ERROR_EVENT))
+            _stop(draft, wait, element, message, ErrorType.UNHANDLED_ERROR_EVENT)
     elif command.state is InstanceState.COMPLETED:
         _hand_back(draft, wait, element, command.variables)
     else:
         message = f"process instance {command.child} was terminated, its caller waits for its end"
-        stop(draft, element, _failed(message))
+        _stop(draft, wait, element, message)
 
 
 def _is_regular(element: ElementInstance, command: EndChild) -> bool:
@@ -151,7 +161,7 @@ def fail_child(draft: Draft, command: FailChild) -> None:
     """Make an incident of what cannot be called; resolving calls again."""
     ended = _end_wait(draft, command.child)
     if ended is not None and not ended[1].is_ending:
-        stop(draft, ended[1], _failed(command.message))
+        _stop(draft, *ended, command.message)
 
 
 def hear_escalation(draft: Draft, command: HearEscalation) -> None:
@@ -179,8 +189,17 @@ def _end_wait(draft: Draft, child: int) -> tuple[ChildWait, ElementInstance] | N
     return wait, element
 
 
-def _failed(message: str, error_type: ErrorType = ErrorType.CALLED_ELEMENT_ERROR) -> Stuck:
-    return Stuck(error_type, message, Stage.WORKING)
+def _stop(
+    draft: Draft,
+    wait: ChildWait,
+    element: ElementInstance,
+    message: str,
+    error_type: ErrorType = ErrorType.CALLED_ELEMENT_ERROR,
+) -> None:
+    """Make an incident of a child that is none any more; another one is given the same."""
+    if wait.local:
+        draft.put(Variables(element.key, wait.local))
+    stop(draft, element, Stuck(error_type, message, Stage.WORKING))
 
 
 # --- what it hands back ------------------------------------------------------------------------
@@ -190,11 +209,12 @@ def _hand_back(
     draft: Draft, wait: ChildWait, element: ElementInstance, produced: JsonObject
 ) -> None:
     node = draft.node_of(element)
+    local = variables.local_of(node, wait.variables, wait.local)
     try:
-        _complete(draft, node, element, variables.local_of(node, wait.variables), produced)
+        _complete(draft, node, element, local, produced)
     except Stuck as stuck:
         if stuck.stage is Stage.COMPLETING:
-            draft.put(Variables(element.key, produced))
+            draft.put(Variables(element.key, {**local, **produced}))
         stop(draft, element, stuck)
 
 
@@ -212,5 +232,6 @@ def _complete(
     outputs = variables.outputs_of(draft, node, element.scope, local, produced)
     if outputs is None:
         hands_up = _plan(node).hands_up_all
-        outputs = variables.unmapped(draft, node, produced) if hands_up else {}
-    tokens.hand_on(draft, node, element.scope, element.key, outputs or None)
+        outputs = variables.unmapped(draft, local, produced) if hands_up else {}
+    inside = {**local, **produced}
+    tokens.hand_on(draft, node, element.scope, element.key, outputs or None, inside)

@@ -42,8 +42,8 @@ class CompleteJob:
     """A worker did the job; nothing but the job's state decides whether it still counts (R7).
 
     Shapes: with `is_once` a job that is completed already refuses to be completed again; a job
-        of another `kind` is not there. A user task has to be somebody's. A `result` is refused
-        with a job of which it says nothing.
+        of another `kind` is not there. A user task may have to be somebody's; an `action` is told
+        to its listeners. A `result` is refused with a job of which it says nothing.
     """
 
     job_key: int
@@ -51,6 +51,21 @@ class CompleteJob:
     is_once: bool = False
     kind: str = BPMN
     result: JobResult | None = None
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTask:
+    """Somebody assigns a user task, or changes what people are told of it.
+
+    Shapes: `changes` as `task_attributes.py` has them; an `action` is told to its listeners. One
+        that `is_claim` does not take a task away from somebody else.
+    """
+
+    task_key: int
+    changes: JsonObject
+    action: str = ""
+    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +322,7 @@ class MarkIncident:
 Command = (
     CreateInstance
     | CompleteJob
+    | ChangeTask
     | FailJob
     | CancelInstance
     | FireTimer

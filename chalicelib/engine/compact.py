@@ -21,10 +21,11 @@ class ElementInstance(NamedTuple):
         on it. With a `loop` above 0 it is one iteration of a multi-instance activity, the loop-th:
         a scope around the activity's own element instance, within the body. One that
         `is_listening` holds no token: it waits for what triggers an event subprocess of its scope.
-        A `child` is the instance that a call activity waits for; one that `is_ending` waits for
-        that one's end alone, or, an ad-hoc subprocess, for that of what is active inside. Of
-        events on it that need all of their definitions, `came` counts by the event's id how often
-        each came, where no record that is over says so.
+        A `child` is the instance that a call activity waits for, a `listener` the job of a
+        listener beside that of a user task; one that `is_ending` waits for its end alone, or, an
+        ad-hoc subprocess, for that of what is active inside. Of events on it that need all of their
+        definitions, `came` counts by the event's id how often each came, where no record that is
+        over says so.
     """
 
     key: int
@@ -41,6 +42,7 @@ class ElementInstance(NamedTuple):
     child: int = 0
     is_ending: bool = False
     came: Mapping[str, Sequence[int]] = {}
+    listener: int = 0
 
     @property
     def is_stuck(self) -> bool:
@@ -81,12 +83,13 @@ class Progress(NamedTuple):
     """How far the body of a multi-instance activity is.
 
     Shapes: `total` iterations in all, of which `completed` are over; with a `size` child instances
-        do them, so many each.
+        do them, so many each. The body `owns_variables` if its listeners gave it some.
     """
 
     total: int
     completed: int = 0
     size: int = 0
+    owns_variables: bool = False
 
 
 class Parent(NamedTuple):

@@ -125,8 +125,13 @@ def finish(draft: Draft, node: Node, element: ElementInstance) -> None:
         tokens.hand_on(draft, node, element.scope, element.key, outputs)
         return
     tokens.close(draft, element.key)
-    draft.history.append(Left(element.key, None))
-    transaction = draft.live[element.scope]
+    tokens.leave(draft, node, element.scope, element.key)
+
+
+def leave_transaction(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Leave a transaction by its cancel boundary event."""
+    draft.history.append(Left(key, None))
+    transaction = draft.live[scope]
     event = draft.plan.nodes[transaction.element_id].cancel_event
     tokens.interrupt(draft, transaction, Move(event, transaction.scope, None))
 

@@ -226,8 +226,10 @@ class Draft:
         """Return the variables a scope owns; the caller does not change them."""
         values = self.scopes.get(scope)
         if values is None:
-            # The body of a multi-instance activity owns none: its iterations do.
-            record = None if scope in self.bodies else self.find(Variables, scope)
+            # The body of a multi-instance activity rarely owns any: its iterations do.
+            body = self.bodies.get(scope)
+            is_bare = body is not None and not body.owns_variables
+            record = None if is_bare else self.find(Variables, scope)
             values = self.scopes[scope] = {} if record is None else record.values
         return values
 

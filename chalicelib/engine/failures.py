@@ -17,7 +17,7 @@ from chalicelib.engine.draft import Draft
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.limits import MESSAGE_MAX, Limits
 from chalicelib.engine.profiles import RULES
-from chalicelib.engine.state import Failure, Job, JobState, Stage
+from chalicelib.engine.state import Failure, InstanceState, Job, JobState, Stage
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
 from chalicelib.errors import Reason, Rejected
 
@@ -197,13 +197,21 @@ def _throw(draft: Draft, job: Job, command: FailJob) -> None:
     code, thrower = command.error_code, job.element_key
     if job.listener is not None:  # it is beside its element, whose own events do not catch it
         thrower = draft.live[thrower].scope
-    if bpmn_errors.find_catcher(draft, thrower, code) is not None:
+    if _is_free(draft, job) and bpmn_errors.find_catcher(draft, thrower, code) is not None:
         ended = replace(_unlocked(job), state=JobState.TERMINATED)
         draft.put(ended, Guard.EXHAUSTING_FAILURE)
         bpmn_errors.throw(draft, thrower, code, command.variables)
         return
     message = f"{command.message}: {code}" if command.message else code
     _open(draft, _failed(job, command), ErrorType.UNHANDLED_ERROR_EVENT, message)
+
+
+def _is_free(draft: Draft, job: Job) -> bool:
+    """Say whether an error may change the way of an instance: not while it, or the user task that
+    a listener's job is beside, is being ended."""
+    element = draft.live[job.element_key]
+    is_heard_out = element.is_ending and element.listener == job.key
+    return draft.state is InstanceState.ACTIVE and not is_heard_out
 
 
 def _failed(job: Job, command: FailJob) -> Job:

@@ -19,7 +19,6 @@ class Guard(StrEnum):
     CLAIM = "claim"  # job: kind, type, active, due, not held, ring as read
     EXTEND = "extend"  # job: active, owner is the client, not lapsed, token if named
     ASSIGN = "assign"  # job: active
-    CLAIM_TASK = "claim task"  # user task: active, assignee as read
     RETRIED_FAILURE = "retried failure"  # job: active, token, attempts, retries as read
     EXHAUSTING_FAILURE = "exhausting failure"  # job: the same, with the root
     COMPLETE = "complete"  # job: active, with the root

@@ -30,11 +30,13 @@ from chalicelib.engine import (
     moves,
     parts,
     subscriptions,
+    task_listeners,
     timers,
 )
 from chalicelib.engine.commands import (
     ActivateElements,
     CancelInstance,
+    ChangeTask,
     Command,
     CompleteJob,
     Continue,
@@ -120,6 +122,7 @@ def _nothing(draft: Draft, command: Continue) -> None:
 # What each command does; a test compares the keys with `Command`.
 DECISIONS: Mapping[type, Callable[[Draft, Any], None]] = {
     CompleteJob: jobs.complete_job,
+    ChangeTask: task_listeners.change,
     FailJob: failures.fail_job,
     FireTimer: timers.fire,
     Correlate: subscriptions.correlate,

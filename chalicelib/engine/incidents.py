@@ -12,17 +12,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
-from chalicelib.bpmn.model import Kind, Process
+from chalicelib.bpmn.model import CANCEL, Kind, Process
 from chalicelib.engine import (
     calls,
     catching,
     execution_listeners,
     jobs,
     lifecycle,
+    listener_jobs,
     listeners,
     moves,
     parts,
     retries,
+    task_listeners,
     tokens,
     variables,
     waits,
@@ -94,6 +96,8 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
     heard = _heard_before(draft, incident)
     if heard is None:
         _take_up(draft, incident, element)
+    elif element.job is not None:
+        task_listeners.hear_next(draft, heard, element)
     else:
         execution_listeners.go_on(draft, heard, element)
 
@@ -144,10 +148,12 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
     element = draft.live[job.element_key]
     node = draft.node_of(element)
     try:
-        if job.listener is not None:
+        if job.listener is not None and element.job != job.key:
+            seen = task_listeners.seen_by(draft, element)
+        elif job.listener is not None:
             seen = execution_listeners.seen_by(draft, node, element, job)
         else:
-            seen = jobs.seen_by(draft, node, element)
+            seen = jobs.seen_by(draft, node, element, job)
         left, retry_at = _retries(draft, node, job, seen, command)
     except Stuck as stuck:
         raise Rejected(
@@ -191,7 +197,7 @@ def _retries(
     if job.retries_set_by_operator:
         return job.retries, retries.ahead(job.retry_at, draft.now)
     if job.listener is not None:
-        return execution_listeners.retries_of(draft, node, job, seen), None
+        return listener_jobs.retries_of(draft, node, job, seen), None
     return retries.initial(draft, node, seen), None
 
 
@@ -199,20 +205,16 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
     """Let an element go on at the stage where it stopped."""
     node = draft.node_of(element)
     match incident.stage:
-        case Stage.WORKING if element.loop:
-            parts.call_again(draft, element)
-        case Stage.WORKING if node.call is not None and not (element.child or node.is_body):
-            _call_again(draft, node, element)
-        case Stage.WORKING if incident.is_unarmed:
-            _arm_again(draft, node, element)
         case Stage.WORKING:
-            _ring_again(draft, element)
+            _work_again(draft, incident, node, element)
         case Stage.ENTERING:
             if incident.error_type == ErrorType.EXECUTION_LIMIT:
                 draft.element_count = 1  # as far again
             moves.enter_again(draft, node, element)
         case Stage.ARMING:
             _arm_again(draft, node, element)
+        case Stage.HEARING:
+            _hear_again(draft, incident, node, element)
         case Stage.COMPLETING | Stage.LEAVING:
             try:
                 _leave_again(draft, incident, node, element)
@@ -220,6 +222,28 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
                 stop(draft, element, stuck, incident.job_key)
         case _:
             assert_never(incident.stage)
+
+
+def _work_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
+    """Let an element wait again for what it waited for."""
+    if element.loop:
+        parts.call_again(draft, element)
+    elif node.call is not None and not (element.child or node.is_body):
+        _call_again(draft, node, element)
+    elif incident.is_unarmed:
+        _arm_again(draft, node, element)
+    else:
+        _ring_again(draft, element)
+
+
+def _hear_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
+    """Ask the listeners again, of whom one could not be asked."""
+    if node.kind is Kind.PROCESS:
+        execution_listeners.hear_again(draft, element, CANCEL)
+        return
+    if incident.is_unarmed:
+        _arm_again(draft, node, element)
+    task_listeners.hear_again(draft, draft.live[element.key])
 
 
 def _heard_before(draft: Draft, incident: Incident) -> Job | None:
@@ -263,7 +287,7 @@ def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
             return
     else:
         job = None if element.job is None else draft.find(Job, element.job)
-        inside = {} if job is None else variables.local_of(node, job.inputs)
+        inside = {} if job is None else variables.local_of(node, job.inputs, job.local)
     waits.arm_boundary(draft, node, element, {**seen, **inside})
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.model import SCOPES, Process
-from chalicelib.engine import lifecycle, listeners, modification, parts, tokens
+from chalicelib.bpmn.model import SCOPES, START, Process
+from chalicelib.engine import execution_listeners, lifecycle, listeners, modification, parts, tokens
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
@@ -17,6 +17,37 @@ from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
+
+
+class Beginning(NamedTuple):
+    """Where an instance begins: at the elements that are named, at the event that caught something
+    and with what came, of a message its name too, or at the none start event."""
+
+    elements: tuple[str, ...]
+    caught_at: str | None
+    payload: JsonObject
+    message: str | None = None
+
+    def written(self) -> JsonObject:
+        """Return it as it is kept while the listeners of the process are at work."""
+        return {
+            "elements": list(self.elements),
+            "caughtAt": self.caught_at,
+            "payload": self.payload,
+            "message": self.message,
+        }
+
+    @classmethod
+    def read(cls, kept: JsonObject) -> Beginning:
+        """Read what was kept."""
+        elements, payload = kept.get("elements"), kept.get("payload")
+        caught_at, message = kept.get("caughtAt"), kept.get("message")
+        return cls(
+            tuple(map(str, elements)) if isinstance(elements, list) else (),
+            None if caught_at is None else str(caught_at),
+            payload if isinstance(payload, dict) else {},
+            None if message is None else str(message),
+        )
 
 
 def new_root(process: Process, command: CreateInstance, now: datetime, keys: Keys) -> Root:
@@ -46,26 +77,41 @@ def start(draft: Draft, command: CreateInstance) -> None:
     if command.part is not None:
         parts.start(draft, command)
         return
-    if command.starting_elements:
-        modification.start_at(draft, command)
-        return
-    if command.caught_at is not None:
-        draft.open_scope(draft.key, dict.fromkeys(draft.plan.process.data))
-        listeners.listen(draft, draft.key, draft.plan.process.id, command.variables)
-        node = draft.plan.nodes[command.caught_at]
-        if node.element.is_parallel:
-            _note_first(draft, node, command.message)
-        _start_caught(draft, node, command.variables)
-        return
-    process = draft.plan.process
-    if process.start is None:
+    process, caught_at = draft.plan.process, command.caught_at
+    modification.check(draft, command.starting_elements)
+    if process.start is None and caught_at is None and not command.starting_elements:
         raise Rejected(
             Reason.INVALID_ARGUMENT, f"process {process.id} has no none start event to start at"
         )
-    given = command.variables
+    payload = {} if caught_at is None else command.variables
+    given = command.variables if caught_at is None else {}
     draft.open_scope(draft.key, {**dict.fromkeys(process.data), **given} if process.data else given)
-    listeners.listen(draft, draft.key, process.id)
-    draft.agenda.append(Move(process.start, draft.key, None))
+    beginning = Beginning(command.starting_elements, caught_at, payload, command.message)
+    key = draft.keys.next()
+    if execution_listeners.hear_process(draft, START, key):
+        draft.put(Variables(key, beginning.written()))
+    else:
+        begin(draft, beginning)
+
+
+def begin(draft: Draft, beginning: Beginning) -> None:
+    """Put the instance's token where it begins, once its process's listeners were heard.
+
+    Raises: Rejected, as `modification.start_at` does.
+    """
+    process = draft.plan.process
+    if beginning.elements:
+        modification.start_at(draft, beginning.elements)
+        return
+    listeners.listen(draft, draft.key, process.id, beginning.payload)
+    if beginning.caught_at is not None:
+        node = draft.plan.nodes[beginning.caught_at]
+        if node.element.is_parallel:
+            _note_first(draft, node, beginning.message)
+        _start_caught(draft, node, beginning.payload)
+    else:
+        assert process.start is not None
+        draft.agenda.append(Move(process.start, draft.key, None))
 
 
 def _note_first(draft: Draft, node: Node, message: str | None) -> None:

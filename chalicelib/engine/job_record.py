@@ -65,6 +65,8 @@ class Job:
     follow_up_at: datetime | None = None  # and when they should look at it
     priority: int | None = None  # of a user task 0 to 100, of others any number; 0 if None
     form: JsonObject | None = None  # of a user task, by the names of `formDefinition`
+    transition: str | None = None  # of a user task: the step that its listeners are asked about
+    denied: JsonObject | None = None  # the step of a user task that one denied, and why
     owner: str | None = None
     lock_until: datetime | None = None
     lock_duration: timedelta | None = None
@@ -75,7 +77,8 @@ class Job:
     ring: int = 0
     ring_at: datetime | None = None
     listener: str | None = None  # "start 0": the job of a listener, in place of the element's own
-    carried: JsonObject | None = None  # what a listener's next step needs
+    carried: JsonObject | None = None  # what the next step of a listener or user task needs
+    local: JsonObject | None = None  # what is its element's own, beside what input mappings made
     claim_id: str | None = None  # the request that claimed it, for safe repeats
     profile: Profile = Profile.ZENBPM
     inputs: JsonObject = field(default_factory=dict)

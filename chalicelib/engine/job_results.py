@@ -35,10 +35,22 @@ class AdHocResult:
     cancels_remaining: bool = False
 
 
-JobResult = AdHocResult
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a listener of a user task answers: it lets the task take its step, or denies it.
+
+    Shapes: `corrections` as `task_attributes.py` has them.
+    """
+
+    denied: bool = False
+    reason: str = ""
+    corrections: JsonObject = field(default_factory=dict)
+
+
+JobResult = AdHocResult | TaskResult
 
 # The words of the member `type`.
-WORDS: dict[type[JobResult], str] = {AdHocResult: "adHocSubProcess"}
+WORDS: dict[type[JobResult], str] = {AdHocResult: "adHocSubProcess", TaskResult: "userTask"}
 
 
 def misplaced(job: Job, result: JobResult) -> Rejected:

@@ -6,6 +6,7 @@ Source: contracts/zenbpm.md section 2 (A, F, N) and 4.3; BPMN 2.0.2 section 13.3
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from chalicelib.engine import (
     job_results,
     lifecycle,
     retries,
+    task_listeners,
     tokens,
     user_tasks,
     variables,
@@ -26,7 +28,7 @@ from chalicelib.engine.effects import Ring
 from chalicelib.engine.element_types import ELEMENT_TYPES
 from chalicelib.engine.expressions import extract, extract_text, show
 from chalicelib.engine.guards import Guard
-from chalicelib.engine.job_results import AdHocResult
+from chalicelib.engine.job_results import AdHocResult, TaskResult
 from chalicelib.engine.state import BPMN, USER_TASK, ElementInstance, Job, JobState
 from chalicelib.engine.stuck import ErrorType, Stuck, stop
 from chalicelib.errors import Reason, Rejected
@@ -35,6 +37,7 @@ from chalicelib.json_text import JsonObject
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
+NOUNS: Mapping[str, str] = {BPMN: "job", USER_TASK: "user task"}
 USER_TASK_NOT_CLAIMED = "user task {} has to be claimed before it is completed"
 
 
@@ -48,6 +51,8 @@ def create(draft: Draft, node: Node, scope: int, key: int) -> None:
     element = ElementInstance(key, node.id, scope, draft.now, job=job.key)
     draft.live[key] = element
     waits.arm_boundary(draft, node, element, seen)
+    if job.kind == USER_TASK:
+        task_listeners.created(draft, job)
 
 
 def made(draft: Draft, node: Node, scope: int, key: int, seen: JsonObject) -> Job:
@@ -73,15 +78,16 @@ def made(draft: Draft, node: Node, scope: int, key: int, seen: JsonObject) -> Jo
         profile=draft.root.profile,
         inputs=seen,
         headers=plan.headers,
+        local=draft.handed or None,
         **(_more(draft, node, seen) if plan.is_managed or plan.priority else {}),
     )
 
 
-def seen_by(draft: Draft, node: Node, element: ElementInstance) -> JsonObject:
+def seen_by(draft: Draft, node: Node, element: ElementInstance, job: Job) -> JsonObject:
     """Return what the job of a live element is given now. Raises: Stuck."""
     if node.ad_hoc is not None:
         return variables.visible(draft, element.key)
-    return variables.seen_inside(draft, node, element.scope)
+    return {**variables.seen_inside(draft, node, element.scope), **(job.local or {})}
 
 
 def ring(draft: Draft, job: Job, *, is_new: bool = False) -> None:
@@ -100,43 +106,70 @@ def complete_job(draft: Draft, command: CompleteJob) -> None:
     """
     job = draft.find(Job, command.job_key)
     if job is None or job.kind != command.kind:
-        raise lifecycle.no_such("job", command.job_key)
+        raise lifecycle.no_such(NOUNS[command.kind], command.job_key)
     lifecycle.require(job, CompleteJob)
     if job.state is JobState.COMPLETED:
         if command.is_once:
-            raise Rejected(Reason.INVALID_STATE, f"job {job.key} is already {job.state}")
+            message = f"{NOUNS[job.kind]} {job.key} is already {job.state}"
+            raise Rejected(Reason.INVALID_STATE, message)
         return
+    if job.kind == USER_TASK:
+        _complete_task(draft, job, command)
+    elif draft.live[job.element_key].job != job.key:
+        _answer(draft, job, command)
+    else:
+        _complete(draft, job, command)
+
+
+def _complete(draft: Draft, job: Job, command: CompleteJob) -> None:
+    """Take the results of a job that its element waits for."""
     node = draft.node_of(draft.live[job.element_key])
-    result = command.result
+    order = None
     if node.ad_hoc is not None and job.listener is None:
-        result = result or AdHocResult()
-        ad_hoc_jobs.check(node, job, result)
-    elif result is not None:
-        raise job_results.misplaced(job, result)
-    if job.kind == USER_TASK and job.assignee is None:
-        raise Rejected(Reason.INVALID_STATE, USER_TASK_NOT_CLAIMED.format(job.key))
+        order = AdHocResult() if command.result is None else command.result
+    elif command.result is not None:
+        raise job_results.misplaced(job, command.result)
+    if isinstance(order, TaskResult):
+        raise job_results.misplaced(job, order)
+    if order is not None:
+        ad_hoc_jobs.check(node, job, order)
     job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
     draft.put(job, Guard.COMPLETE)
     element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
     if job.listener is not None:
-        execution_listeners.go_on(draft, job, element)
-    elif result is not None:
-        ad_hoc_jobs.obey(draft, node, element, command.variables, result)
+        execution_listeners.completed(draft, job, element)
+    elif order is not None:
+        ad_hoc_jobs.obey(draft, node, element, command.variables, order)
     else:
         finish(draft, job, element)
 
 
-def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
-    """Map the outputs of a completed job and leave its element; what fails is an incident.
+def _answer(draft: Draft, job: Job, command: CompleteJob) -> None:
+    """Take the answer of a listener beside a user task."""
+    result = command.result
+    if result is not None and not isinstance(result, TaskResult):
+        raise job_results.misplaced(job, result)
+    task_listeners.check_answer(draft, job, command.variables, result)
+    draft.put(replace(job, state=JobState.COMPLETED, outputs={}), Guard.COMPLETE)
+    task_listeners.answered(draft, job, result)
 
-    A user task that has listeners for it is left to them first.
-    """
+
+def _complete_task(draft: Draft, task: Job, command: CompleteJob) -> None:
+    """Take what somebody says who has done a user task, or let its listeners come first."""
+    if command.result is not None:
+        raise job_results.misplaced(task, command.result)
+    task_listeners.check_free(task)
+    if task.assignee is None and draft.rules.claims_tasks:
+        raise Rejected(Reason.INVALID_STATE, USER_TASK_NOT_CLAIMED.format(task.key))
+    if not task_listeners.complete(draft, task, command.variables, command.action):
+        _complete(draft, task, command)
+
+
+def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
+    """Map the outputs of a completed job and leave its element; what fails is an incident."""
     node = draft.node_of(element)
-    if node.checks:
-        execution_listeners.check(draft, node, job, element)
-        return
     try:
-        local = variables.local_of(node, job.inputs)
+        local = variables.local_of(node, job.inputs, job.local)
         map_out(draft, node, element, local, job.outputs or {})
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
@@ -148,8 +181,9 @@ def map_out(
     """Map the outputs of an element whose work is done, and leave it. Raises: Stuck."""
     outputs = variables.outputs_of(draft, node, element.scope, local, produced)
     if outputs is None:
-        outputs = variables.unmapped(draft, node, produced) or None
-    tokens.hand_on(draft, node, element.scope, element.key, outputs)
+        outputs = variables.unmapped(draft, local, produced) or None
+    inside = {**local, **produced}
+    tokens.hand_on(draft, node, element.scope, element.key, outputs, inside)
 
 
 def _more(draft: Draft, node: Node, seen: JsonObject) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Multi-instance activities: a body, and an iteration of the activity for each of many.
 
 The *body* is the element instance that a token entered: boundary events sit on it, and it owns no
-variables. Each iteration is a scope in it, with the input element and `loopCounter`, and in that
-scope the activity runs as if it stood there alone. Parallel iterations are begun one after the
-other by one entry of the agenda, so that a turn may stop between them; sequential ones each by the
-end of the one before. What an iteration gives is kept beside the variables until the body is
-complete, so that nothing set under the collection's name can harm it.
+variables but those that its listeners gave. Each iteration is a scope in it, with the input element
+and `loopCounter`, and in that scope the activity runs as if it stood there alone. Parallel
+iterations are begun one after the other by one entry of the agenda, so that a turn may stop between
+them; sequential ones each by the end of the one before. What an iteration gives is kept beside the
+variables until the body is complete, so that nothing set under the collection's name can harm it.
 
 Source: BPMN 2.0.2 section 13.3.7; contracts/bpmn.md 3.1; contracts/zenbpm.md 4.3.
 """
@@ -45,14 +45,18 @@ COMPLETED, TERMINATED = "numberOfCompletedInstances", "numberOfTerminatedInstanc
 def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Begin the iterations of an activity; one of none is complete at once. Raises: Stuck."""
     loop = many_of(node)
-    seen = variables.visible(draft, scope)
+    given = draft.handed  # by the body's own listeners: variables of the body
+    seen = {**variables.visible(draft, scope), **given}
     items, total = _items(draft, node, seen)
     if not total:
         nothing: JsonObject | None = {loop.results: []} if loop.results else None
         tokens.hand_on(draft, node, scope, key, nothing)
         return
     body = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
-    draft.bodies[key] = Progress(total, size=parts.size_of(loop.is_sequential, total))
+    size = parts.size_of(loop.is_sequential, total)
+    draft.bodies[key] = Progress(total, size=size, owns_variables=bool(given))
+    if given:
+        draft.open_scope(key, given)
     if items is not None:
         draft.put(LoopItems(key, draft.key, items))
     draft.count(key, 1)

@@ -10,18 +10,21 @@ whose rules stand where upstream says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
 from chalicelib.engine import ad_hoc_jobs, lifecycle, listeners, tokens
-from chalicelib.engine.commands import CreateInstance, ModifyInstance
+from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import subprocesses
-from chalicelib.engine.plans import Node
 from chalicelib.engine.state import ElementInstance, Move, Purge
 from chalicelib.engine.stuck import Stuck
 from chalicelib.engine.turn import Entered
 from chalicelib.errors import Reason, Rejected
+
+if TYPE_CHECKING:
+    from chalicelib.engine.plans import Node
 
 NOT_STARTED = {
     Kind.BOUNDARY_EVENT: "a boundary event",
@@ -42,34 +45,42 @@ def modify(draft: Draft, command: ModifyInstance) -> None:
     nodes = [_startable(draft, element_id) for element_id in command.start]
     draft.assign(draft.key, command.variables)
     doomed = frozenset(victim.key for victim in victims)
-    _start_all(draft, nodes, command.scope or draft.key, doomed)
+    _start_all(draft, _moves_to(draft, nodes, command.scope or draft.key, doomed))
     for victim in reversed(victims):
         tokens.start_purge(draft, Purge(victim.key, is_withdrawn=True))
 
 
-def start_at(draft: Draft, command: CreateInstance) -> None:
-    """Give a new instance its variables and a token at each of the named elements.
+def check(draft: Draft, elements: Iterable[str]) -> None:
+    """Let elements pass that an instance can begin at. Raises: Rejected."""
+    for element_id in elements:
+        _startable(draft, element_id)
 
-    Raises: Rejected, as `modify` does.
+
+def start_at(draft: Draft, elements: Iterable[str]) -> None:
+    """Give a new instance a token at each of the named elements.
+
+    Raises: Rejected, as `modify` does, before a token was put anywhere.
     """
-    nodes = [_startable(draft, element_id) for element_id in command.starting_elements]
-    draft.open_scope(draft.key, {**dict.fromkeys(draft.plan.process.data), **command.variables})
+    nodes = [_startable(draft, element_id) for element_id in elements]
+    moves = _moves_to(draft, nodes, draft.key, frozenset())
     listeners.listen(draft, draft.key, draft.plan.process.id)
     draft.count(draft.key, -1)  # the token that would have stood at the start event
-    _start_all(draft, nodes, draft.key, frozenset())
+    _start_all(draft, moves)
 
 
-def _start_all(draft: Draft, nodes: Iterable[Node], home: int, doomed: frozenset[int]) -> None:
-    """Start tokens at elements, the first one first; subprocesses around them are opened once.
+def _moves_to(draft: Draft, nodes: Iterable[Node], home: int, doomed: frozenset[int]) -> list[Move]:
+    """Return the moves that start tokens at elements; subprocesses around them are opened once.
 
     Shapes: `home` is the instance, or a subprocess in it that is taken where it is on the way;
         nothing is started in what is `doomed`.
     """
-    moves = []
-    for node in nodes:
-        scope = _scope_for(draft, node, home, doomed)
-        draft.count(scope, 1)
-        moves.append(Move(node.id, scope, None))
+    return [Move(node.id, _scope_for(draft, node, home, doomed), None) for node in nodes]
+
+
+def _start_all(draft: Draft, moves: Sequence[Move]) -> None:
+    """Start tokens by moves, the first one first."""
+    for move in moves:
+        draft.count(move.scope, 1)
     draft.agenda.extend(reversed(moves))
 
 
@@ -111,19 +122,20 @@ def _enter_around(draft: Draft, node: Node, scope: int) -> int:
     """Enter a subprocess for the sake of what is to start in it; return its key."""
     key = draft.keys.next()
     draft.history.append(Entered(key, node.id, scope))
-    draft.element_count += 1
-    draft.count(scope, 1)
     try:
         local = subprocesses.local_of(draft, node, scope, key)
         subprocesses.open_inside(draft, node, scope, key, local)
     except Stuck as stuck:
+        draft.history.pop()
         raise _refusal(f"subprocess {node.id} cannot be entered: {stuck.message}") from stuck
+    draft.element_count += 1
+    draft.count(scope, 1)
     return key
 
 
 def _startable(draft: Draft, element_id: str) -> Node:
     node = draft.plan.nodes.get(element_id)
-    if node is None:
+    if node is None or node.kind is Kind.PROCESS:
         raise lifecycle.no_such("element", element_id)
     found = NOT_STARTED.get(node.kind)
     if found is not None:

@@ -12,6 +12,7 @@ from itertools import islice
 from chalicelib.engine.commands import (
     ActivateElements,
     CancelInstance,
+    ChangeTask,
     Command,
     CompleteJob,
     Continue,
@@ -53,6 +54,8 @@ def _subject(command: Command) -> Iterator[RecordKey]:
     match command:
         case CompleteJob() | FailJob():
             yield RecordKey(Job, command.job_key)
+        case ChangeTask():
+            yield RecordKey(Job, command.task_key)
         case FireTimer():
             yield RecordKey(Timer, command.timer_key)
         case Correlate():
@@ -98,8 +101,8 @@ def _agenda(root: Root) -> Iterator[RecordKey]:
 
 def _element_of(command: Command, root: Root) -> ElementInstance | None:
     match command:
-        case CompleteJob(job_key=key) | FailJob(job_key=key):
-            return next((e for e in root.live.values() if e.job == key), None)
+        case CompleteJob(job_key=key) | FailJob(job_key=key) | ChangeTask(task_key=key):
+            return next((e for e in root.live.values() if key in (e.job, e.listener)), None)
         case FireTimer(timer_key=key):
             return next((e for e in root.live.values() if key in e.timers), None)
         case Correlate(subscription_key=key):
@@ -131,6 +134,8 @@ def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
         yield RecordKey(Variables, element.key)
     if element.job is not None:
         yield RecordKey(Job, element.job)
+    if element.listener:
+        yield RecordKey(Job, element.listener)
     if element.incident is not None:
         yield RecordKey(Incident, element.incident)
     if element.child:

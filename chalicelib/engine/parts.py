@@ -77,7 +77,7 @@ def call(draft: Draft, node: Node, element: ElementInstance) -> None:
     progress = draft.bodies[body]
     count = min(progress.size, progress.total - first + 1)
     items = draft.find(LoopItems, body)
-    seen = variables.visible(draft, draft.live[body].scope)
+    seen = variables.visible(draft, body)
     hidden = many.many_of(node).hides
     left = -(-(progress.total - first + 1) // progress.size)
     key = first_key(draft.keys.block_for_child(left))
@@ -130,7 +130,7 @@ def end_part(draft: Draft, wait: ChildWait, element: ElementInstance, command: E
     if loop.results:
         _take_results(draft, body, wait, command.variables.get(loop.results))
     if is_whole and not draft.rules.sees_snapshot:
-        _merge(draft, draft.live[body].scope, wait, command.variables, loop.results)
+        _merge(draft, body, wait, command.variables, loop.results)
     if not element.is_ending:
         tokens.close(draft, element.key)
         tokens.consume(draft, body)
@@ -174,7 +174,7 @@ def hear_iteration(draft: Draft, command: HearIteration) -> None:
     draft.bodies[element.scope] = progress
     body = draft.live[element.scope]
     node = draft.plan.nodes[body.element_id]
-    seen = {**variables.visible(draft, body.scope), **command.variables}
+    seen = {**variables.visible(draft, body.key), **command.variables}
     try:
         if many.is_enough(draft, node, progress, progress.total - progress.completed, seen):
             tokens.start_purge(draft, Purge(body.key))

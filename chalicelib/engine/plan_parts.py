@@ -1,5 +1,5 @@
-"""What the plan of an element is made of where it is a job, is done for many, activates others or
-calls another process."""
+"""What the plan of an element is made of where it is a job, waits, is done several times, activates
+others or calls another process."""
 
 from __future__ import annotations
 
@@ -42,6 +42,31 @@ class JobPlan:
     headers: Mapping[str, str]
     task: TaskPlan | None = None
     priority: Compute | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerPlan:
+    """When a timer event fires: how to read the text, and what computes it."""
+
+    kind: str
+    compute: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class NamePlan:
+    """What computes the name of a message or signal, and the key of a message that has one."""
+
+    name: Compute
+    correlation_key: Compute | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """How often an activity is done: while the condition holds, and at most so often."""
+
+    condition: Compute | None
+    maximum: int | None
+    test_before: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,17 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     TimerDefinition,
 )
-from chalicelib.engine import bonds, execution_listeners, loops, many, tokens
+from chalicelib.engine import (
+    bonds,
+    compensation,
+    execution_listeners,
+    loops,
+    many,
+    tokens,
+)
 from chalicelib.engine.decision_plans import DecisionPlan, plan_decision
 from chalicelib.engine.draft import SUBSCRIPTION_ACTIONS
 from chalicelib.engine.elements import BEHAVIOURS
-from chalicelib.engine.execution_listeners import ListenerPlan
 from chalicelib.engine.expressions import (
     Compute,
     ConditionPlan,
@@ -36,11 +42,15 @@ from chalicelib.engine.expressions import (
     compile_value,
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
+from chalicelib.engine.listener_jobs import Heard
 from chalicelib.engine.plan_parts import (
     AdHocPlan,
     CallPlan,
     JobPlan,
+    LoopPlan,
     ManyPlan,
+    NamePlan,
+    TimerPlan,
     ad_hoc_plan,
     call_plan,
     job_plan,
@@ -81,31 +91,6 @@ class IoPlan(NamedTuple):
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimerPlan:
-    """When a timer event fires: how to read the text, and what computes it."""
-
-    kind: str
-    compute: Compute
-
-
-@dataclass(frozen=True, slots=True)
-class NamePlan:
-    """What computes the name of a message or signal, and the key of a message that has one."""
-
-    name: Compute
-    correlation_key: Compute | None
-
-
-@dataclass(frozen=True, slots=True)
-class LoopPlan:
-    """How often an activity is done: while the condition holds, and at most so often."""
-
-    condition: Compute | None
-    maximum: int | None
-    test_before: bool
-
-
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
@@ -123,10 +108,9 @@ class Node:
         `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
         is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
         which is the `inner` node: the activity itself, with no flows and no boundary events. One
-        for many has the scope of `each` between them. Listeners are jobs that come
-        before its own `work` `begins`, when it `ends`, and when somebody has done
-        a user task, which they then `checks`. What is over as a path in an ad-hoc subprocess is a
-        `path_of` its plan.
+        for many has the scope of `each` between them. Its listeners are `heard` by their events,
+        those of its beginning before its own `work`. What is over as a path in an ad-hoc subprocess
+        is a `path_of` its plan. What is not left by its flows `departs`.
     """
 
     id: str
@@ -174,12 +158,11 @@ class Node:
     recovery: str = ""
     cancel_event: str = ""
     link_target: str = ""
-    begins: tuple[ListenerPlan, ...] = ()
-    ends: tuple[ListenerPlan, ...] = ()
-    checks: tuple[ListenerPlan, ...] = ()
+    heard: Heard = field(default_factory=dict)
     work: Behaviour | None = None
     ad_hoc: AdHocPlan | None = None
     path_of: AdHocPlan | None = None
+    departs: Behaviour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +203,34 @@ def plan_of(process: Process) -> Plan:
 def make_plan(process: Process) -> Plan:
     """Resolve a process."""
     nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
+    if process.listeners:
+        itself = Element(process.id, Kind.PROCESS, "", listeners=process.listeners)
+        nodes[process.id] = _node(itself, {})
+    _bind_waits(nodes)
+    bonds.bind_compensation(nodes)
+    has_ad_hoc = bonds.bind_paths(nodes)
+    for node in nodes.values():
+        if node.element.loop is not None:
+            _repeat(node, node.element.loop)
+        elif node.element.many is not None:
+            _multiply(process, node, node.element.many)
+    longest_id = max((len(id_) for id_ in nodes), default=0)
+    judged = bonds.bind_jumps(process, nodes)
+    for node in nodes.values():
+        node.departs = _departure(node)
+    triggers = bonds.bind_triggers(nodes)
+    is_watched = bonds.bind_conditions(nodes, triggers)
+    listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
+    for id_ in listened & nodes.keys():
+        nodes[id_].actions += sum(map(_records_of, bonds.waits_of(triggers[id_])))
+    live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
+    thrown = {id_: bonds.throws_of_events(starts) for id_, starts in triggers.items()}
+    heard = frozenset(listened)
+    return Plan(process, nodes, judged, triggers, thrown, heard, is_watched, live_max, has_ad_hoc)
+
+
+def _bind_waits(nodes: Mapping[str, Node]) -> None:
+    """Tell elements who listens to them, and which events they wait for."""
     for node in nodes.values():
         if node.element.listeners:
             execution_listeners.bind(node)
@@ -236,24 +247,6 @@ def make_plan(process: Process) -> Plan:
         is_passed = node.kind is Kind.START_EVENT and not node.element.is_parallel
         armed = (*(() if is_passed else node.waits), *node.boundary_waits)
         node.actions += sum(map(_records_of, armed))
-    bonds.bind_compensation(nodes)
-    has_ad_hoc = bonds.bind_paths(nodes)
-    for node in nodes.values():
-        if node.element.loop is not None:
-            _repeat(node, node.element.loop)
-        elif node.element.many is not None:
-            _multiply(process, node, node.element.many)
-    longest_id = max((len(id_) for id_ in nodes), default=0)
-    judged = bonds.bind_jumps(process, nodes)
-    triggers = bonds.bind_triggers(nodes)
-    is_watched = bonds.bind_conditions(nodes, triggers)
-    listened = {id_ for id_, starts in triggers.items() if any(s.is_waited for s in starts)}
-    for id_ in listened & nodes.keys():
-        nodes[id_].actions += sum(map(_records_of, bonds.waits_of(triggers[id_])))
-    live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
-    thrown = {id_: bonds.throws_of_events(starts) for id_, starts in triggers.items()}
-    heard = frozenset(listened)
-    return Plan(process, nodes, judged, triggers, thrown, heard, is_watched, live_max, has_ad_hoc)
 
 
 def _repeat(node: Node, loop: Loop) -> None:
@@ -271,10 +264,11 @@ def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     node.inner.actions += 1  # the variables of the iteration
     node.many = many_plan(process, node.element, definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
-    node.each.inputs = node.each.outputs = node.each.begins = node.each.ends = ()
-    node.each.ad_hoc = None
+    node.each.inputs = node.each.outputs = ()
+    node.each.heard, node.each.ad_hoc = {}, None
     node.each.recovery, node.each.is_compensable = "", False
     node.enter = many.enter
+    execution_listeners.bind_body(node, node.inner.heard)
 
 
 def _make_body(node: Node) -> None:
@@ -293,9 +287,22 @@ def _make_body(node: Node) -> None:
     )
     node.is_body = True
     node.recovery, node.is_compensable = "", bool(node.handler)
-    node.inputs = node.outputs = node.begins = node.ends = node.checks = ()
+    node.inputs = node.outputs = ()
+    node.heard = {}
     node.job = node.script = node.ad_hoc = None
     node.waits = ()
+
+
+def _departure(node: Node) -> Behaviour | None:
+    """Return how an element is left that is not left by its flows; None for all others."""
+    match node.kind, node.element.event_type:
+        case Kind.END_EVENT, EventType.TERMINATE:
+            return tokens.end_scope
+        case Kind.END_EVENT, EventType.CANCEL:
+            return compensation.leave_transaction
+        case Kind.PROCESS, _:
+            return tokens.leave_process
+    return tokens.jump if node.link_target else None
 
 
 def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:

@@ -29,6 +29,7 @@ class Rules:
     demands_variables: bool  # one that is missing is what an unusable value is put down to
     default_retries: int | None  # None: the setting jobs.defaultRetries
     caps_retries: bool  # at the setting jobs.maxRetries
+    claims_tasks: bool  # a user task has to be somebody's before it is completed
 
 
 RULES: Mapping[Profile, Rules] = {
@@ -41,6 +42,7 @@ RULES: Mapping[Profile, Rules] = {
         demands_variables=False,
         default_retries=None,
         caps_retries=True,
+        claims_tasks=False,
     ),
     Profile.PRIOSTACK: Rules(
         sees_snapshot=False,
@@ -51,5 +53,6 @@ RULES: Mapping[Profile, Rules] = {
         demands_variables=True,
         default_retries=3,
         caps_retries=False,
+        claims_tasks=True,
     ),
 }

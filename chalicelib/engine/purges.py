@@ -9,12 +9,14 @@ Source: BPMN 2.0.2 section 13.5; design section 7.
 
 from __future__ import annotations
 
-from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, tokens
+from chalicelib.bpmn.model import Kind
+from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, task_listeners, tokens, variables
 from chalicelib.engine.commands import CancelChild
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.effects import Send
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import ElementInstance, InstanceState, Purge
+from chalicelib.engine.stuck import Stuck, stop
 
 
 def run(draft: Draft) -> bool:
@@ -26,7 +28,7 @@ def run(draft: Draft) -> bool:
     while draft.purges:
         purge = draft.purges.pop()
         is_done = _end_inside(draft, purge)
-        if is_done and any(_is_asked(each) for each in _victims(draft, purge)):
+        if is_done and any(_is_asked(draft, each) for each in _victims(draft, purge)):
             _quiet(draft, purge)
             waiting.append(purge)
         elif not is_done or not _finish(draft, purge):
@@ -39,24 +41,30 @@ def run(draft: Draft) -> bool:
 def can_go_on(draft: Draft, purge: Purge) -> bool:
     """Say whether there is something of a purge to do that waits for no child."""
     victims = _victims(draft, purge)
-    return not victims or not all(_is_asked(victim) for victim in victims)
+    return not victims or not all(_is_asked(draft, victim) for victim in victims)
 
 
-def _is_asked(element: ElementInstance) -> bool:
-    """Say whether an element waits for the end of a child that was asked to end."""
-    return bool(element.child) and element.is_ending
+def _is_asked(draft: Draft, element: ElementInstance) -> bool:
+    """Say whether an element was asked to end and waits for that: for its child, or for the
+    listeners of a user task, one of which an incident may have stopped."""
+    if not element.is_ending or element.child or element.listener:
+        return element.is_ending
+    is_task = draft.plan.nodes[element.element_id].kind is Kind.USER_TASK
+    return is_task and element.incident is not None
 
 
 def _victims(draft: Draft, purge: Purge) -> list[ElementInstance]:
-    """Return what is to end before the purged element itself, or with it if it has a child."""
+    """Return what is to end before the purged element itself, or with it if that has to wait."""
     own = draft.live.get(purge.scope)
-    around = [own] if own is not None and own.child else []
+    around = (
+        [own] if own is not None and (_waits(draft, purge, own) or _is_asked(draft, own)) else []
+    )
     return [each for each in inside(draft, purge.scope)[1] if each.key != purge.spared] + around
 
 
 def _end_inside(draft: Draft, purge: Purge) -> bool:
     """Terminate live elements inside a scope, innermost first, while there is room."""
-    victims = [each for each in _victims(draft, purge) if not _is_asked(each)]
+    victims = [each for each in _victims(draft, purge) if not _is_asked(draft, each)]
     fitting, actions = [], draft.actions
     for element in victims:
         weight = weight_of(draft, element)
@@ -67,16 +75,24 @@ def _end_inside(draft: Draft, purge: Purge) -> bool:
     draft.need(key for element in fitting for key in tokens.records_of(draft, element))
     _keep_asked(draft, purge)
     for element in fitting:
-        if element.child:
+        if _waits(draft, purge, element):
             _ask_to_end(draft, purge, element)
         else:
             tokens.terminate(draft, element)
     return len(fitting) == len(victims)
 
 
+def _waits(draft: Draft, purge: Purge, element: ElementInstance) -> bool:
+    """Say whether an element cannot end at once: its child has to, or the listeners of a user task
+    come first, but for an operator who withdraws it."""
+    if element.child:
+        return True
+    return not purge.is_withdrawn and task_listeners.is_heard_at_end(draft, element)
+
+
 def _ask_to_end(draft: Draft, purge: Purge, element: ElementInstance) -> None:
-    """Ask a child to end; nothing else is waited for on its element."""
-    draft.emit(Send(element.child, CancelChild(draft.key), draft.version))
+    """Let an element begin to end that cannot at once; nothing else is waited for on it."""
+    seen = {} if element.child else variables.visible(draft, element.scope)
     tokens.disarm(draft, element)
     draft.live[element.key] = element._replace(
         scope=element.scope if element.key == purge.scope else purge.scope,
@@ -85,12 +101,16 @@ def _ask_to_end(draft: Draft, purge: Purge, element: ElementInstance) -> None:
         incident=None,
         is_ending=True,
     )
+    if element.child:
+        draft.emit(Send(element.child, CancelChild(draft.key), draft.version))
+    else:
+        task_listeners.end(draft, draft.live[element.key], seen)
 
 
 def _quiet(draft: Draft, purge: Purge) -> None:
     """Let nothing happen any more on an element that only waits for the end of what is inside."""
     own, catcher = draft.live.get(purge.scope), purge.catcher
-    if own is None or (catcher is not None and catcher.scope == purge.scope):
+    if own is None or own.is_ending or (catcher is not None and catcher.scope == purge.scope):
         return
     if own.timers or own.subscriptions or own.incident is not None:
         draft.need(tokens.records_of(draft, own))
@@ -102,7 +122,7 @@ def _quiet(draft: Draft, purge: Purge) -> None:
 def _keep_asked(draft: Draft, purge: Purge) -> None:
     """Move up what waits for children of an earlier purge: what was around it ends now."""
     for element in inside(draft, purge.scope)[1]:
-        if _is_asked(element) and element.scope != purge.scope:
+        if _is_asked(draft, element) and element.scope != purge.scope:
             draft.live[element.key] = element._replace(scope=purge.scope)
 
 
@@ -113,7 +133,7 @@ def _finish(draft: Draft, purge: Purge) -> bool:
     catcher, draft.counts[purge.scope] = purge.catcher, 0
     if purge.spared:
         draft.counts[purge.scope] = 1
-        compensation.begin(draft, draft.live[purge.spared])
+        _undo(draft, draft.live[purge.spared])
     elif catcher is None:
         tokens.complete_scope(draft, purge.scope)
     elif catcher.scope == purge.scope:
@@ -123,6 +143,13 @@ def _finish(draft: Draft, purge: Purge) -> bool:
         tokens.terminate(draft, draft.live[purge.scope])
         draft.agenda.append(catcher)
     return True
+
+
+def _undo(draft: Draft, element: ElementInstance) -> None:
+    try:
+        compensation.begin(draft, element)
+    except Stuck as stuck:
+        stop(draft, element, stuck)
 
 
 def _withdraw(draft: Draft, key: int) -> bool:
@@ -144,14 +171,15 @@ def _withdraw(draft: Draft, key: int) -> bool:
         key = element.scope
         tokens.close_listeners(draft, key)
     if key == draft.key and not draft.counts[key]:
-        draft.state, draft.ended_at = InstanceState.TERMINATED, draft.now
+        draft.state = InstanceState.TERMINATING
+        tokens.end_instance(draft)
     return True
 
 
 def weight_of(draft: Draft, element: ElementInstance) -> int:
     """Return how many records the end of an element writes."""
     twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
-    twice += (JOB_ACTIONS - 1) * (element.job is not None)
+    twice += (JOB_ACTIONS - 1) * len(tokens.jobs_of(element))
     return len(tokens.records_of(draft, element)) + twice
 
 

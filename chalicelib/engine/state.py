@@ -52,6 +52,7 @@ class Stage(StrEnum):
     WORKING = "working"  # its job failed
     COMPLETING = "completing"  # its outputs could not be mapped
     LEAVING = "leaving"  # no outgoing flow could be chosen
+    HEARING = "hearing"  # a listener of its cancellation, or of a user task, could not be made
 
 
 class StartLock(NamedTuple):
@@ -249,7 +250,7 @@ class ChildWait:
         `business_key` what it starts with; `scope`, `depth`, `errors` and `escalations` are as a
         `Parent` has them; `heard` counts the escalations that came from it. A part of a body is
         `count` iterations from the `first` on, for `items`; bit n of `reported` says that the
-        n-th of them, from 0, was.
+        n-th of them, from 0, was. What the element's listeners gave is `local` to it.
     """
 
     key: int
@@ -271,6 +272,7 @@ class ChildWait:
     items: Sequence[JsonValue] | None = None
     reported: int = 0
     variables: JsonObject = field(default_factory=dict)
+    local: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
         job_key=job,
         stage=stuck.stage,
         scope=draft.shown_scope(element.scope),
-        is_unarmed=stuck.stage is Stage.WORKING and _is_unarmed(earlier),
+        is_unarmed=stuck.stage in (Stage.WORKING, Stage.HEARING) and _is_unarmed(earlier),
     )
     draft.put(incident)
     draft.incident_count += 1

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import SCOPES, Kind
+from chalicelib.bpmn.model import CANCEL, END, SCOPES, Kind
 from chalicelib.engine import (
     ad_hoc,
     compensation,
@@ -22,6 +22,7 @@ from chalicelib.engine import (
     loops,
     many,
     purges,
+    task_listeners,
     variables,
 )
 from chalicelib.engine.draft import Draft
@@ -52,31 +53,43 @@ if TYPE_CHECKING:
 
 OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
 CATCHERS = frozenset(
-    (Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK, Kind.CALL_ACTIVITY)
+    (
+        *(Kind.START_EVENT, Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK),
+        *(Kind.CALL_ACTIVITY, Kind.PROCESS),
+    )
 )
 
 # --- on and out ----------------------------------------------------------------------------
 
 
 def leave(
-    draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None = None
+    draft: Draft,
+    node: Node,
+    scope: int,
+    key: int,
+    outputs: JsonObject | None = None,
+    inside: JsonObject | None = None,
 ) -> None:
     """Complete an element and let its token take the outgoing flows; none ends the token.
 
+    Shapes: `inside` is what the element had for itself, which listeners of its end may see.
     Raises: Stuck(CONDITION_ERROR or EXTRACT_VALUE_ERROR), at the stage of leaving.
     """
     only = node.only
     if only is not None:
         draft.history.append(Left(key, outputs))
         draft.agenda.append(Move(only.target, scope, only.id))
-    elif node.ends:
-        execution_listeners.leave(draft, node, scope, key, outputs)
+    elif END in node.heard:
+        execution_listeners.leave(draft, node, scope, key, outputs, inside)
     else:
         go_out(draft, node, scope, key, outputs)
 
 
 def go_out(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None) -> None:
     """Let a token out of an element that nobody listens to any more. Raises: Stuck, likewise."""
+    if node.departs is not None:
+        node.departs(draft, node, scope, key)
+        return
     chosen = choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
     draft.history.append(Left(key, outputs))
     if node.is_compensable:
@@ -161,15 +174,24 @@ def complete(
     Raises: Stuck, at the stage of completing or leaving.
     """
     outputs = variables.outputs_of(draft, node, scope, local, produced)
-    hand_on(draft, node, scope, key, produced or None if outputs is None else outputs)
+    handed_on = produced or None if outputs is None else outputs
+    hand_on(draft, node, scope, key, handed_on, {**local, **produced})
 
 
-def hand_on(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject | None) -> None:
-    """Give the scope an element's outputs, close what was open on it, and leave."""
+def hand_on(
+    draft: Draft,
+    node: Node,
+    scope: int,
+    key: int,
+    outputs: JsonObject | None,
+    inside: JsonObject | None = None,
+) -> None:
+    """Give the scope an element's outputs, close what was open on it, and leave; `inside` as
+    `leave` has it."""
     close(draft, key)
     if outputs:
         variables.merge(draft, scope, outputs)
-    leave(draft, node, scope, key, outputs)
+    leave(draft, node, scope, key, outputs, inside)
 
 
 def close(draft: Draft, key: int) -> None:
@@ -187,7 +209,7 @@ def close(draft: Draft, key: int) -> None:
         draft.close_scope(key)
         if draft.node_of(element).ad_hoc is not None:
             draft.drop(LoopItems, key)
-    elif key in draft.bodies:
+    if key in draft.bodies:
         many.close(draft, key)
 
 
@@ -201,6 +223,18 @@ def disarm(draft: Draft, element: ElementInstance) -> None:
         draft.history.append(Unsubscribed(subscription, came=False))
     if element.incident is not None:
         close_incident(draft, element.incident)
+
+
+def end_scope(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Leave an event that ends all that is around it."""
+    draft.history.append(Left(key, None))
+    start_purge(draft, Purge(scope))
+
+
+def jump(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Leave by a link, to the catch event of its name."""
+    draft.history.append(Left(key, None))
+    draft.agenda.append(Move(node.link_target, scope, None))
 
 
 # --- the end of tokens and scopes ----------------------------------------------------------
@@ -220,16 +254,36 @@ def complete_scope(draft: Draft, scope: int) -> None:
     if draft.plan.listened:
         close_listeners(draft, scope)
     if scope == draft.key:
-        is_cancelled = draft.state is InstanceState.TERMINATING
-        draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
-        draft.ended_at = draft.now
-        draft.completed.clear()
+        end_instance(draft)
         return
     element = draft.live[scope]
     try:
         complete_inside(draft, draft.node_of(element), element)
     except Stuck as stuck:
         stop(draft, element, stuck)
+
+
+def end_instance(draft: Draft) -> None:
+    """End an instance that nothing is left in, when the listeners of its process were heard: those
+    of its cancellation if it is being ended, else those of its end."""
+    is_cancelled = draft.state is InstanceState.TERMINATING
+    if execution_listeners.hear_process(draft, CANCEL if is_cancelled else END):
+        draft.count(draft.key, 1)
+    else:
+        _end(draft)
+
+
+def leave_process(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """End the instance after its listeners, unless something was started in it meanwhile."""
+    if draft.count(scope, -1) == 0:
+        _end(draft)
+
+
+def _end(draft: Draft) -> None:
+    is_cancelled = draft.state is InstanceState.TERMINATING
+    draft.state = InstanceState.TERMINATED if is_cancelled else InstanceState.COMPLETED
+    draft.ended_at = draft.now
+    draft.completed.clear()
 
 
 def close_listeners(draft: Draft, scope: int) -> None:
@@ -264,19 +318,19 @@ def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> N
         outputs = ad_hoc.handed_on(node.ad_hoc, inside, outputs)
     elif node.path_of is not None:
         ad_hoc.collect(draft, node.path_of, element)
-    hand_on(draft, node, element.scope, element.key, outputs)
+    hand_on(draft, node, element.scope, element.key, outputs, inside)
 
 
 def terminate(draft: Draft, element: ElementInstance) -> None:
     """End one live element: its job, timers and incident with it. It has nothing inside."""
     draft.need(records_of(draft, element))
-    if element.job is not None:
-        job = draft.find(Job, element.job)
+    for key in jobs_of(element):
+        job = draft.find(Job, key)
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
     close(draft, element.key)
     compensation.forget(draft, element.key)
-    if not (element.loop or element.is_listening):
+    if not (element.loop or element.is_listening or draft.node_of(element).kind is Kind.PROCESS):
         draft.history.append(Terminated(element.key))
 
 
@@ -290,7 +344,8 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
     if progress is not None and progress.size:
         return False  # a part of a body, which a child instance does
     if node.is_body or node.kind in OWNERS:
-        return element.key not in draft.bodies
+        body = draft.bodies.get(element.key)
+        return body is None or body.owns_variables
     return (element.incident or element.job) is not None and node.kind in CATCHERS
 
 
@@ -298,8 +353,7 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     """Return the keys of the records that are open on a live element."""
     keys = [RecordKey(Timer, key) for key in element.timers]
     keys += [RecordKey(Subscription, key) for key in element.subscriptions]
-    if element.job is not None:
-        keys.append(RecordKey(Job, element.job))
+    keys += [RecordKey(Job, key) for key in jobs_of(element)]
     if element.child:
         keys.append(RecordKey(ChildWait, element.child))
     if element.incident is not None:
@@ -313,6 +367,11 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     return keys
 
 
+def jobs_of(element: ElementInstance) -> list[int]:
+    """Return the keys of the jobs that a live element has: its own, and of a listener beside it."""
+    return [key for key in (element.job, element.listener) if key]
+
+
 def holds_tokens(node: Node) -> bool:
     """Say whether an element is a scope: there may be tokens inside."""
     return node.is_body or node.kind in SCOPES
@@ -320,7 +379,8 @@ def holds_tokens(node: Node) -> bool:
 
 def interrupt(draft: Draft, element: ElementInstance, catcher: Move) -> None:
     """End a live element and all that is inside, then let the token go on at the catcher."""
-    if element.child or holds_tokens(draft.node_of(element)):
+    is_to_wait = element.child or task_listeners.is_heard_at_end(draft, element)
+    if is_to_wait or holds_tokens(draft.node_of(element)):
         start_purge(draft, Purge(element.key, catcher))
     else:
         terminate(draft, element)

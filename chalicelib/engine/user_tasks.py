@@ -68,7 +68,7 @@ def told(draft: Draft, node: Node, seen: JsonObject) -> dict[str, Any]:
         return {}
     groups = texts(draft, job.candidate_groups, seen, f"candidateGroups of {node.id}")
     if job.task is None:
-        return {"candidate_groups": groups}
+        return {"candidate_groups": groups, "priority": PRIORITY}
     task = job.task
     return {
         "candidate_groups": groups,

@@ -104,9 +104,10 @@ def seen_inside(draft: Draft, node: Node, scope: int) -> JsonObject:
     return {**visible(draft, scope), **inputs_of(draft, node, scope)}
 
 
-def local_of(node: Node, seen: JsonObject) -> JsonObject:
-    """Return, of what an element saw, the variables that its inputs made."""
-    return {name: seen[name] for name in node.local_names if name in seen}
+def local_of(node: Node, seen: JsonObject, given: JsonObject | None) -> JsonObject:
+    """Return, of what an element saw, the variables that its inputs made, and those that its
+    listeners gave it."""
+    return {**{name: seen[name] for name in node.local_names if name in seen}, **(given or {})}
 
 
 def outputs_of(
@@ -134,16 +135,16 @@ def outputs_of(
         raise
 
 
-def unmapped(draft: Draft, node: Node, produced: JsonObject) -> JsonObject:
-    """Return what leaves a job or subprocess that has no output mapping.
+def unmapped(draft: Draft, local: JsonObject, produced: JsonObject) -> JsonObject:
+    """Return what leaves a job or called process that has no output mapping.
 
-    A name that an input mapping made is local: what is set under it stays.
+    A name that an input mapping or a listener made is local: what is set under it stays.
     """
     if not draft.rules.outputs_leave:
         return {}
-    if not node.local_names:
+    if not local:
         return produced
-    return {name: value for name, value in produced.items() if name not in node.local_names}
+    return {name: value for name, value in produced.items() if name not in local}
 
 
 def _map(

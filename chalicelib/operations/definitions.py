@@ -169,7 +169,8 @@ def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -
 
 def _literal_types(processes: Iterable[Process]) -> Iterable[str]:
     for process in processes:
-        for element in process.elements.values():
-            types = [listener.type for listener in element.listeners]
-            types += [] if element.job is None else [element.job.type]
-            yield from (type_.text for type_ in types if not type_.is_feel)
+        elements = process.elements.values()
+        types = [listener.type for listener in process.listeners]
+        types += [listener.type for element in elements for listener in element.listeners]
+        types += [element.job.type for element in elements if element.job is not None]
+        yield from (type_.text for type_ in types if not type_.is_feel)

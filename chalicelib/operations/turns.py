@@ -15,6 +15,7 @@ from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.delivery.promise import promise_in_time
 from chalicelib.engine import lifecycle, needs
 from chalicelib.engine.commands import (
+    ChangeTask,
     Command,
     CompleteJob,
     Continue,
@@ -26,8 +27,9 @@ from chalicelib.engine.commands import (
     ResolveIncident,
 )
 from chalicelib.engine.facts import facts_of
+from chalicelib.engine.jobs import NOUNS
 from chalicelib.engine.keys import first_key
-from chalicelib.engine.state import Instance
+from chalicelib.engine.state import USER_TASK, Instance
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected, TooLarge
 from chalicelib.operations import decisions
@@ -154,13 +156,18 @@ def _process(ports: Ports, instance: Instance) -> Process:
 def _no_such(command: Command, key: int) -> Rejected:
     """Return the rejection of a command whose key belongs to no instance."""
     match command:
-        case CompleteJob(job_key=job) | FailJob(job_key=job):
-            return lifecycle.no_such("job", job)
-        case FireTimer(timer_key=timer):
-            return lifecycle.no_such("timer", timer)
-        case Correlate(subscription_key=subscription):
-            return lifecycle.no_such("subscription", subscription)
-        case ResolveIncident(incident_key=incident) | MarkIncident(incident_key=incident):
-            return lifecycle.no_such("incident", incident)
+        case CompleteJob(job_key=named, kind=kind):
+            noun = NOUNS[kind]
+        case FailJob(job_key=named):
+            noun = "job"
+        case ChangeTask(task_key=named):
+            noun = NOUNS[USER_TASK]
+        case FireTimer(timer_key=named):
+            noun = "timer"
+        case Correlate(subscription_key=named):
+            noun = "subscription"
+        case ResolveIncident(incident_key=named) | MarkIncident(incident_key=named):
+            noun = "incident"
         case _:
-            return lifecycle.no_such("process instance", key)
+            noun, named = "process instance", key
+    return lifecycle.no_such(noun, named)

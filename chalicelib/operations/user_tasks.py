@@ -1,17 +1,17 @@
 """User tasks that people claim: no worker gets them, and they have no bell.
 
 They are kept as jobs of a kind of their own, so that what ends a task around it ends them as well.
+Whatever is done to one is a turn of its instance: its listeners may have to be asked first.
 """
 
 from __future__ import annotations
 
 from chalicelib.engine import lifecycle
-from chalicelib.engine.commands import CompleteJob
-from chalicelib.engine.state import USER_TASK, Job, JobState
-from chalicelib.errors import Conflict, Reason, Rejected
+from chalicelib.engine.commands import ChangeTask, CompleteJob
+from chalicelib.engine.state import USER_TASK, Job
+from chalicelib.engine.task_attributes import ASSIGNEE
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance
-from chalicelib.operations.attempts import attempts
 from chalicelib.ports import Ports
 from chalicelib.store import jobs, lists
 from chalicelib.store.lists import Cut, Listed, WantedJobs
@@ -33,37 +33,56 @@ def get_user_tasks(ports: Ports, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
 
 
 def claim_user_task(ports: Ports, key: int, assignee: str) -> Job:
-    """Give a task to somebody, if it is nobody's or theirs already.
+    """Give a task to somebody, if it is nobody's or theirs already; return it as it is then, which
+    its listeners may still be asked about.
 
-    Raises: Rejected(NOT_FOUND); Rejected(INVALID_STATE) if it is somebody else's or has ended;
-        Conflict.
+    Raises: Rejected(NOT_FOUND); Rejected(INVALID_STATE) if it is somebody else's, is about to take
+        another step, or has ended; Conflict.
     """
-    return _assign(ports, key, assignee)
+    return _change(ports, ChangeTask(key, {ASSIGNEE: assignee}, is_claim=True))
 
 
 def unclaim_user_task(ports: Ports, key: int) -> Job:
     """Give a task back. Raises: Rejected(NOT_FOUND), Rejected(INVALID_STATE); Conflict."""
-    return _assign(ports, key, None)
+    return _change(ports, ChangeTask(key, {ASSIGNEE: ""}))
 
 
-def complete_user_task(ports: Ports, key: int, variables: JsonObject) -> None:
-    """Complete a task that is somebody's, and move its process instance on.
+def assign_user_task(
+    ports: Ports, key: int, assignee: str, action: str = "", *, allows_override: bool = True
+) -> Job:
+    """Give a task to somebody, whoever had it unless that is not allowed.
+
+    Raises: Rejected(NOT_FOUND), Rejected(INVALID_STATE); Conflict.
+    """
+    changes: JsonObject = {ASSIGNEE: assignee}
+    return _change(ports, ChangeTask(key, changes, action, is_claim=not allows_override))
+
+
+def unassign_user_task(ports: Ports, key: int) -> Job:
+    """Take a task away from whoever has it. Raises: as `assign_user_task` does."""
+    return unclaim_user_task(ports, key)
+
+
+def update_user_task(ports: Ports, key: int, changes: JsonObject, action: str = "") -> Job:
+    """Change what people are told of a task: all but whose it is.
+
+    Shapes: `changes` as `engine/task_attributes.py` has them.
+    Raises: Rejected(INVALID_ARGUMENT), and as `assign_user_task` does.
+    """
+    return _change(ports, ChangeTask(key, changes, action))
+
+
+def complete_user_task(ports: Ports, key: int, variables: JsonObject, action: str = "") -> Job:
+    """Complete a task, and move its process instance on, or let its listeners come first; return
+    the task as it is then.
 
     Raises: Rejected, also TooLarge; Conflict.
     """
-    advance(ports, key, CompleteJob(key, variables, is_once=True, kind=USER_TASK))
+    command = CompleteJob(key, variables, is_once=True, kind=USER_TASK, action=action)
+    advance(ports, key, command)
+    return get_user_task(ports, key)
 
 
-def _assign(ports: Ports, key: int, assignee: str | None) -> Job:
-    for _ in attempts(ports):
-        task = get_user_task(ports, key)
-        if task.state is not JobState.ACTIVE:
-            raise Rejected(Reason.INVALID_STATE, f"user task {key} is already {task.state}")
-        if task.assignee == assignee:
-            return task
-        if assignee is not None and task.assignee is not None:
-            raise Rejected(Reason.INVALID_STATE, f"user task {key} is claimed by {task.assignee}")
-        claimed = jobs.claim_task(ports.table, task, assignee)
-        if isinstance(claimed, Job):
-            return claimed
-    raise Conflict(f"user task {key} was changed by others until the deadline")
+def _change(ports: Ports, command: ChangeTask) -> Job:
+    advance(ports, command.task_key, command)
+    return get_user_task(ports, command.task_key)

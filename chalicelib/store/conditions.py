@@ -80,11 +80,6 @@ def _owner_as_read(read: Root | Record | None, _: Asked) -> Test:
     return Absent("owner") if owner is None else Equals("owner", owner)
 
 
-def _assignee_as_read(read: Root | Record | None, _: Asked) -> Test:
-    assignee = _job(read).assignee
-    return Absent("assignee") if assignee is None else Equals("assignee", assignee)
-
-
 def _not_waiting(_: Root | Record | None, asked: Asked) -> Test:
     return AnyOf((Absent("retry_at"), AtMost("retry_at", _now(asked))))
 
@@ -178,7 +173,6 @@ GUARDS: dict[Guard, Rule] = {
         Clause("no shorter, if it does not", _longer_if_not),
     ),
     Guard.ASSIGN: (_ACTIVE,),
-    Guard.CLAIM_TASK: (_ACTIVE, Clause("assignee as read", _assignee_as_read)),
     Guard.RETRIED_FAILURE: (_ACTIVE, _TOKEN, _ATTEMPTS, _RETRIES, _RING),
     Guard.EXHAUSTING_FAILURE: (_ACTIVE, _TOKEN, _ATTEMPTS, _RETRIES),
     Guard.COMPLETE: (_ACTIVE,),

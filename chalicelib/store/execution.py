@@ -5,9 +5,9 @@ the instance's own, times relative to its start, and what has its default is lef
 
     {"tokens": n, "elements": n, "incidents": n, "next": offset, "blocks": [...],
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
-                [subscriptions], loop, listens, child, ends, {event id: [times]}], ...],
+                [subscriptions], loop, listens, child, ends, {event id: [times]}, listener], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
-     "bodies": [[key, total, completed, size], ...],
+     "bodies": [[key, total, completed, size, owns variables], ...],
      "done":   [[scope, activity id, inside, times], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn, spared], ...],
@@ -58,7 +58,7 @@ def to_text(root: Root) -> str:
             _join_row(scope - origin, gateway, join)
             for (scope, gateway), join in root.joins.items()
         ],
-        "bodies": [[key - origin, *progress] for key, progress in root.bodies.items()],
+        "bodies": [[key - origin, *_cut([*body])] for key, body in root.bodies.items()],
         "done": [
             [scope - origin, activity, inside and inside - origin, times]
             for (scope, activity, inside), times in root.completed.items()
@@ -92,7 +92,7 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "blocks": tuple(state.get("blocks", (block_of(origin),))),
         "live": {element.key: element for element in live},
         "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
-        "bodies": {origin + key: Progress(*rest) for key, *rest in state.get("bodies", ())},
+        "bodies": {origin + row[0]: _progress(*row[1:]) for row in state.get("bodies", ())},
         "completed": {
             Completed(origin + scope, activity, inside and origin + inside): times
             for scope, activity, inside, times in state.get("done", ())
@@ -107,6 +107,10 @@ def _parent(row: Row, origin: int) -> Parent:
     key, scope, depth, errors, escalations, escalated, first = _filled(row, 7)
     codes = (errors or [], escalations or [])
     return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0, first or 0)
+
+
+def _progress(total: int = 0, completed: int = 0, size: int = 0, owns: int = 0) -> Progress:
+    return Progress(total, completed, size, bool(owns))
 
 
 def _cut(row: Row) -> Row:
@@ -137,13 +141,14 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
             element.child and element.child - origin,
             int(element.is_ending),
             {event: list(times) for event, times in element.came.items()},
+            element.listener and element.listener - origin,
         ]
     )
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 14)
-    names, loop, listens, child, ending, came = rest
+    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 15)
+    names, loop, listens, child, ending, came, listener = rest
     return ElementInstance(
         key=origin + key,
         element_id=element_id or "",
@@ -159,6 +164,7 @@ def _element(row: Row, origin: int, began: int) -> ElementInstance:
         child=origin + child if child else 0,
         is_ending=bool(ending),
         came={event: tuple(times) for event, times in (came or {}).items()},
+        listener=origin + listener if listener else 0,
     )
 
 

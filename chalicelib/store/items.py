@@ -58,8 +58,8 @@ JOB_FIELDS: Fields = (
     *fields.plain("retries", "attempts", "retries_set_by_operator", "assignee", "owner"),
     *fields.plain("candidate_groups", "candidate_users", "priority"),
     *fields.times("due_at", "follow_up_at"),
-    *fields.json_texts("form", "carried"),
-    *fields.plain("listener"),
+    *fields.json_texts("form", "carried", "denied"),
+    *fields.plain("listener", "transition"),
     *fields.plain("delivery_token", "last_recorded_token", "last_failure_message", "failures"),
     *fields.plain("ring", "claim_id"),
     *fields.times("created_at", "retry_at", "lock_until", "ring_at"),
@@ -68,7 +68,7 @@ JOB_FIELDS: Fields = (
     *fields.words("profile", Profile),
     *fields.backoffs("retry_policy"),
 )
-PAYLOAD_FIELDS: Fields = fields.json_texts("inputs", "headers")
+PAYLOAD_FIELDS: Fields = fields.json_texts("inputs", "headers", "local")
 OUTPUTS_FIELDS: Fields = fields.json_texts("outputs")
 
 
@@ -115,7 +115,7 @@ RECORDS: Mapping[type[Record], Row] = {
             *fields.plain("business_key", "scope", "depth", "heard", "first", "count", "reported"),
             *fields.times("created_at"),
             *fields.words("binding", Binding),
-            *fields.json_texts("errors", "escalations", "variables", "items"),
+            *fields.json_texts("errors", "escalations", "variables", "items", "local"),
         ),
     ),
     Thrown: Row(table.THROWN, (*fields.plain("code"), *fields.json_texts("variables"))),
@@ -267,7 +267,7 @@ def to_job_again(item: Item, known: Job) -> Job:
     """Read a job's hot item after a write to it alone: what lies apart is as known."""
     job = to_hot_job(item)
     if "payload_apart" in item:
-        job = replace(job, inputs=known.inputs, headers=known.headers)
+        job = replace(job, inputs=known.inputs, headers=known.headers, local=known.local)
     return replace(job, outputs=known.outputs) if "outputs_apart" in item else job
 
 

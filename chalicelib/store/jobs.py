@@ -113,12 +113,6 @@ def assign(store: Table, job: Job, assignee: str | None) -> Job | Lost:
     return _write(store, job, _set(job, after, ("assignee",), condition(Guard.ASSIGN, job)))
 
 
-def claim_task(store: Table, job: Job, assignee: str | None) -> Job | Lost:
-    """Give a user task, as read, to somebody; None gives it back."""
-    after = replace(job, assignee=assignee)
-    return _write(store, job, _set(job, after, ("assignee",), condition(Guard.CLAIM_TASK, job)))
-
-
 def set_retries(store: Table, before: Job, after: Job) -> Job | Lost:
     """Write what an operator set: retries, retry time, marker, and the next ring."""
     return _change(store, Guard.SET_RETRIES, before, after)

@@ -99,7 +99,8 @@ class WantedJobs:
     """Which jobs to list; None leaves a question open.
 
     Shapes: `scope` is the element instance that owns the variables the job sees; `is_held` asks
-        whether somebody has it at the moment `at`.
+        whether somebody has it at the moment `at`, `transition` about which step the listeners of a
+        user task are asked, "" for none.
     """
 
     instance_key: int | None = None
@@ -108,6 +109,8 @@ class WantedJobs:
     states: frozenset[JobState] | None = None
     assignee: str | None = None
     candidate_group: str | None = None
+    candidate_user: str | None = None
+    transition: str | None = None
     is_assigned: bool | None = None
     kind: str = BPMN
     is_held: bool | None = None
@@ -290,6 +293,8 @@ def _is_asked(job: Job, wanted: WantedJobs) -> bool:
         and (wanted.assignee is None or job.assignee == wanted.assignee)
         and (wanted.is_assigned is None or wanted.is_assigned is (job.assignee is not None))
         and wanted.candidate_group in (None, *(job.candidate_groups or "").split(","))
+        and wanted.candidate_user in (None, *(job.candidate_users or "").split(","))
+        and wanted.transition in (None, job.transition or "")
         and (wanted.is_held is None or wanted.is_held is is_held(job, wanted.at))
     )
 

@@ -37,7 +37,7 @@ def test_a_drawn_example_runs_to_its_end(diagram: Path, patience: str) -> None:
         if game.timers and (patience == "too late" or not game.jobs):
             game.wait((min(t.due for t in game.timers) - game.now).total_seconds())
         elif game.jobs:
-            game.send(CompleteJob(game.jobs[0].key, RESULTS))
+            game.send(CompleteJob(game.jobs[0].key, RESULTS, kind=game.jobs[0].kind))
         elif game.subscriptions:
             game.publish(game.subscriptions[0].name)
 

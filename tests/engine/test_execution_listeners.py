@@ -91,7 +91,7 @@ def test_a_listener_of_the_end_sees_what_was_mapped_and_what_it_gives_leaves() -
 
     do(game, "a", result=7)
     (job,) = [job for job in game.jobs if job.type == "audit"]
-    assert {"paid": 7} == job.inputs
+    assert {"paid": 7, "result": 7} == job.inputs
     do(game, "audit", noted=True)
 
     assert InstanceState.COMPLETED == game.state
@@ -217,14 +217,18 @@ def test_an_error_of_a_listener_is_caught_around_its_element_and_not_on_it() -> 
     assert ["b"] == types(game)
 
 
-def test_each_round_of_many_has_its_listeners() -> None:
+def many(heard: str, collection: str = "=[1, 2]", *, mode: str = "", more: str = "") -> str:
+    """Return a service task that is done for each of a collection."""
     loop = (
-        "<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics "
-        'inputCollection="=[1, 2]" inputElement="n"/></extensionElements>'
+        f"<multiInstanceLoopCharacteristics {mode}><extensionElements><zeebe:loopCharacteristics "
+        f'inputCollection="{collection}" inputElement="n"/></extensionElements>{more}'
         "</multiInstanceLoopCharacteristics></serviceTask>"
     )
-    many = service("a", extensions=listeners("start:x", "end:y")).replace("</serviceTask>", loop)
-    game = play(line(many, service("b"))).create()
+    return service("a", extensions=heard).replace("</serviceTask>", loop)
+
+
+def test_each_round_of_many_has_its_listeners() -> None:
+    game = play(line(many(listeners("start:x", "end:y")), service("b"))).create()
 
     for type_ in ("x", "a", "y"):
         assert [type_, type_] == types(game)
@@ -243,22 +247,12 @@ def test_gateways_have_listeners_of_their_beginning() -> None:
     assert ["b"] == types(do(game, "x"))
 
 
-def test_listeners_of_a_process_come_before_what_starts_it() -> None:
-    model = line(service("a")).replace(
-        b'isExecutable="true">',
-        b'isExecutable="true"><extensionElements>'
-        + listeners("start:x").encode()
-        + b"</extensionElements>",
-    )
-    game = play(model).create()
-
-    assert ["a"] == types(do(game, "x"))
-
-
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        (listeners("cancel:x"), 'unsupported element type executionListener of eventType "cancel"'),
+        (listeners("cancel:x"), 'executionListener of eventType "cancel" on task'),
+        (listeners("beforeAll:x"), 'executionListener of eventType "beforeAll" on task'),
+        (listeners("dream:x"), 'executionListener of eventType "dream" on task'),
         (listeners("start: "), "executionListener: expected an attribute type, found none"),
         (listeners("start:=1 +"), "attribute type of executionListener"),
         (listeners("start:x", retries="many"), "attribute retries of executionListener"),

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.state import USER_TASK, InstanceState, Job
 from chalicelib.profile import Profile
-from tests.bpmn.models import extended, refusal_of
+from tests.bpmn.models import extended
 from tests.bpmn.models import line as line_of
 from tests.bpmn.test_user_tasks import WHOLE
 from tests.play import NOW, Play, play
@@ -80,66 +80,3 @@ def test_a_value_that_does_not_fit_is_an_incident(extensions: str, where: str) -
     assert [] == played.jobs
     assert "EXTRACT_VALUE_ERROR" == played.incident().error_type
     assert where in played.incident().message
-
-
-def listeners(*events: str, type_: str = "") -> str:
-    rows = (
-        f'<zeebe:taskListener eventType="{event}" type="{type_ or event}"/>' for event in events
-    )
-    return f"<zeebe:taskListeners>{''.join(rows)}</zeebe:taskListeners>"
-
-
-MAPPED = '<zeebe:ioMapping><zeebe:output source="=ok" target="approved"/></zeebe:ioMapping>'
-CLAIMED = '<zeebe:assignmentDefinition assignee="eve"/>'
-
-
-def test_listeners_come_before_a_task_is_made_and_before_its_outputs_are_mapped() -> None:
-    heard = listeners("creating", "completing")
-    played = game(f"<zeebe:userTask/>{CLAIMED}{MAPPED}{heard}")
-
-    assert ["creating"] == [job.type for job in played.jobs]
-    played.complete("creating")
-    key = task(played).key
-    played.send(CompleteJob(key, {"ok": True}, kind=USER_TASK))
-
-    assert ["completing"] == [job.type for job in played.jobs]
-    assert (True, {}) == (task(played).inputs["ok"], played.variables)
-    played.complete("completing")
-    assert (InstanceState.COMPLETED, {"approved": True}) == (played.state, played.variables)
-
-
-def test_outputs_that_cannot_be_mapped_after_a_listener_are_mapped_again_on_resolve() -> None:
-    mapped = MAPPED.replace('"approved"', '"approved.by"')
-    played = game(f"{CLAIMED}{mapped}{listeners('completing')}", approved=1)
-
-    played.send(CompleteJob(task(played).key, {"ok": "eve"}, kind=USER_TASK))
-    played.complete("completing")
-    assert "IO_MAPPING_ERROR" == played.incident().error_type
-    played.set(approved={}).resolve()
-
-    assert (InstanceState.COMPLETED, {"by": "eve"}) == (played.state, played.variables["approved"])
-
-
-def test_a_listener_of_a_task_whose_type_cannot_be_said_is_an_incident() -> None:
-    played = game(f"{CLAIMED}{listeners('completing', type_='=kind')}")
-
-    played.send(CompleteJob(task(played).key, {}, kind=USER_TASK))
-    assert "EXTRACT_VALUE_ERROR" == played.incident().error_type
-    played.set(kind="late").resolve()
-
-    assert ["late"] == [job.type for job in played.jobs]
-    assert InstanceState.COMPLETED == played.complete("late").state
-
-
-def test_a_task_is_cancelled_while_its_listener_is_at_work() -> None:
-    played = game(f"{CLAIMED}{listeners('completing')}")
-    played.send(CompleteJob(task(played).key, {}, kind=USER_TASK))
-
-    assert ([], InstanceState.TERMINATED) == (played.cancel().jobs, played.state)
-
-
-def test_a_listener_that_would_have_to_answer_is_refused() -> None:
-    model = line_of(extended("userTask", listeners("assigning")))
-
-    assert 'taskListener of eventType "assigning"' in refusal_of(model, Profile.PRIOSTACK)
-    assert [] == play(model).create().incidents

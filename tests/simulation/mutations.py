@@ -112,11 +112,10 @@ IDLE: dict[Named, str] = {
 
 NOTICED_BY: dict[AnyGuard, tuple[str, ...]] = {
     Guard.START: ("call-and-cancel", "call"),
-    Guard.TURN: ("parallel-join", "cancel-and-complete"),
+    Guard.TURN: ("parallel-join", "cancel-and-complete", "claimed-by-two"),
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
     Guard.ASSIGN: ("assigned",),
-    Guard.CLAIM_TASK: ("claimed-by-two", "claimed-and-cancelled"),
     Guard.RETRIED_FAILURE: ("failure-and-completion", "failure-and-lapse", "rung-at-work"),
     Guard.EXHAUSTING_FAILURE: (
         "last-failure-and-lapse",

@@ -49,8 +49,6 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
         (*HELD, TOKEN, RING),
     ),
     (Guard.ASSIGN, READ, Asked(), (ACTIVE,)),
-    (Guard.CLAIM_TASK, READ, Asked(), (ACTIVE, Absent("assignee"))),
-    (Guard.CLAIM_TASK, replace(READ, assignee="ann"), Asked(), (ACTIVE, Equals("assignee", "ann"))),
     (Guard.RETRIED_FAILURE, READ, Asked(), (ACTIVE, TOKEN, ATTEMPTS, RETRIES, RING)),
     (Guard.EXHAUSTING_FAILURE, READ, Asked(), (ACTIVE, TOKEN, ATTEMPTS, RETRIES)),
     (Guard.COMPLETE, READ, Asked(), (ACTIVE,)),

@@ -10,7 +10,8 @@ from operator import attrgetter
 
 from chalicelib.api.fields import member
 from chalicelib.api.priostack.shapes import KEY, PAGE_QUERY, page_of
-from chalicelib.api.schema import Anything, Choice, Field, ListOf, Moment, Object, Text, Type, Whole
+from chalicelib.api.schema import Anything, Choice, Field, ListOf, Object, Text, Type, Whole
+from chalicelib.api.task_members import TOLD
 from chalicelib.api.values import AnyValue
 from chalicelib.engine.decided import Evaluated
 from chalicelib.engine.state import Job, JobState
@@ -32,10 +33,6 @@ def _state(task: Job) -> str:
             return "created" if task.assignee is None else "claimed"
 
 
-def _listed(names: str | None) -> list[str] | None:
-    return names.split(",") if names else None
-
-
 TASK = Object(
     "UserTask",
     {
@@ -44,20 +41,8 @@ TASK = Object(
         "processInstanceKey": member(KEY, attrgetter("instance_key")),
         "elementId": member(Text(), attrgetter("element_id")),
         "elementInstanceKey": member(KEY, attrgetter("element_key")),
-        "assignee": member(Text(), attrgetter("assignee"), optional=True),
-        "candidateGroups": member(
-            ListOf(Text()), lambda task: _listed(task.candidate_groups) or []
-        ),
-        "candidateUsers": member(
-            ListOf(Text()), lambda task: _listed(task.candidate_users), optional=True
-        ),
-        "dueDate": member(Moment(), attrgetter("due_at"), optional=True),
-        "followUpDate": member(Moment(), attrgetter("follow_up_at"), optional=True),
-        "priority": member(Whole(), attrgetter("priority"), optional=True),
-        "form": member(Anything(), attrgetter("form"), optional=True),
-        "customHeaders": member(Anything(), attrgetter("headers")),
-        "variables": member(Anything(), attrgetter("inputs")),
-        "createdAt": member(Moment(), attrgetter("created_at")),
+        "transition": member(Text(), attrgetter("transition"), optional=True),
+        **TOLD,
     },
 )
 TASK_PAGE = page_of(TASK)

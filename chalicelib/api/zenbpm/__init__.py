@@ -20,11 +20,12 @@ from chalicelib.api.zenbpm import (
     statistics,
     subscriptions,
     system,
+    user_tasks,
 )
 
 PARTS = (
     *(definitions, instances, modification, jobs, hand_out, incidents, statistics, subscriptions),
-    *(messages, dmn_definitions, dmn_decisions, document),
+    *(user_tasks, messages, dmn_definitions, dmn_decisions, document),
 )
 
 

@@ -14,6 +14,13 @@ def instance_key(text: str, name: str = "processInstanceKey") -> int:
     return key
 
 
+def user_task_key(text: str) -> int:
+    """Return the key of a user task. Raises: Rejected if it is no int64."""
+    key = http.path_key(text, "userTaskKey")
+    logs.about(job_key=key)
+    return key
+
+
 def job_key(text: str) -> int:
     """Return the key of a job. Raises: Rejected if it is no int64."""
     key = http.path_key(text, "jobKey")

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine.elements import activities, business_rules, events, gateways, subprocesses
+from chalicelib.engine.elements import (
+    activities,
+    business_rules,
+    events,
+    gateways,
+    processes,
+    subprocesses,
+)
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -21,5 +28,6 @@ BEHAVIOURS: Mapping[Kind, Behaviour] = {
     **business_rules.BEHAVIOURS,
     **events.BEHAVIOURS,
     **gateways.BEHAVIOURS,
+    **processes.BEHAVIOURS,
     **subprocesses.BEHAVIOURS,
 }

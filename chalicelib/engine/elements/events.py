@@ -12,7 +12,7 @@ from chalicelib.engine import bpmn_errors, compensation, conditions, tokens, var
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import activities
 from chalicelib.engine.joins import NOBODY
-from chalicelib.engine.state import ElementInstance, Move, Purge, Variables
+from chalicelib.engine.state import ElementInstance, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
 
@@ -24,8 +24,7 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
     """End the token, and for a terminate event all of its scope; an error is thrown."""
     match node.element.event_type:
         case EventType.TERMINATE:
-            draft.history.append(Left(key, None))
-            tokens.start_purge(draft, Purge(scope))
+            tokens.leave(draft, node, scope, key)
         case EventType.ERROR:
             bpmn_errors.throw_from_end(draft, node, scope, key)
         case EventType.ESCALATION:
@@ -107,8 +106,6 @@ def _jump(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Leave by the link. Raises: Stuck."""
     local = variables.inputs_of(draft, node, scope)
     outputs = variables.outputs_of(draft, node, scope, local, {})
-    draft.count(scope, 1)  # for the token that jumps; the throw event ends its own
-    draft.agenda.append(Move(node.link_target, scope, None))
     tokens.hand_on(draft, node, scope, key, outputs)
 
 

@@ -1,0 +1,382 @@
+"""Listeners around a process, around all iterations of many, and where no flow is left by."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.bpmn import codec
+from chalicelib.engine.commands import CompleteJob, CreateInstance, ModifyInstance
+from chalicelib.engine.limits import DEFAULT_LIMITS
+from chalicelib.engine.parts import AT_ONCE
+from chalicelib.engine.state import ChildWait, InstanceState, Variables
+from chalicelib.errors import Reason, Rejected
+from chalicelib.profile import Profile
+from tests.bpmn.models import parsed, refusal_of
+from tests.engine.models import boundary, end, io, line, process, service, start, sub, task
+from tests.engine.test_execution_listeners import BOTH, do, listeners, many, types
+from tests.play import play
+
+
+def heard(model: bytes, *written: str) -> bytes:
+    """Return a model whose process has listeners."""
+    extensions = f"<extensionElements>{listeners(*written)}</extensionElements>".encode()
+    return model.replace(b'isExecutable="true">', b'isExecutable="true">' + extensions, 1)
+
+
+# --- the beginning -------------------------------------------------------------------------------
+
+
+@BOTH
+def test_listeners_of_a_process_come_before_it_and_what_they_give_is_its_own(
+    profile: Profile,
+) -> None:
+    game = play(heard(line(service("a")), "start:x", "start:y"), profile=profile).create(n=1)
+
+    assert (["x"], [], {"n": 1}) == (types(game), game.path, game.variables)
+    do(game, "x", token="t")
+    assert "t" == game.job("y").inputs["token"]
+    do(game, "y", n=2)
+
+    assert (["a"], {"n": 2, "token": "t"}) == (types(game), game.variables)
+    assert {"n": 2, "token": "t"} == game.job("a").inputs
+    assert InstanceState.COMPLETED == do(game, "a").state
+
+
+def test_they_come_before_a_message_start_too_and_what_came_is_kept_meanwhile() -> None:
+    message = '<message id="m" name="order"/>'
+    event = '<startEvent id="start"><messageEventDefinition messageRef="m"/></startEvent>'
+    model = heard(process(event, service("a"), end(), flows="start > a > end"), "start:x")
+    model = model.replace(b"<process", message.encode() + b"<process", 1)
+
+    game = play(model, profile=Profile.PRIOSTACK).start_at("start", amount=7)
+
+    assert (["x"], {}) == (types(game), game.variables)
+    do(game, "x", token="t")
+    assert {"token": "t", "amount": 7} == game.variables
+    assert ["a"] == types(game)
+
+
+def test_they_come_before_elements_that_are_started_by_name() -> None:
+    inner = sub(
+        *("s", start("i"), service("a"), end("o")),
+        flows="i > a > o",
+        extensions=io({"k": "=token"}),
+    )
+    model = heard(line(inner, service("b")), "start:x")
+    game = play(model, profile=Profile.PRIOSTACK)
+
+    game.send(CreateInstance(1, 1, Profile.PRIOSTACK, starting_elements=("a", "b")))
+    assert ["x"] == types(game)
+    do(game, "x", token="t")
+
+    assert ["a", "b"] == sorted(types(game))
+    assert "t" == game.job("a").inputs["k"]
+
+
+def test_what_cannot_begin_after_them_begins_on_resolve() -> None:
+    around = sub(
+        *(
+            "t",
+            start("j"),
+            sub(
+                "s",
+                start("i"),
+                service("a"),
+                end("o"),
+                flows="i > a > o",
+                extensions=io({"k": "=x", "k.b": "=2"}),
+            ),
+            end("q"),
+        ),
+        flows="j > s > q",
+    )
+    model = heard(line(around, service("b")), "start:x")
+    game = play(model, profile=Profile.PRIOSTACK)
+    game.send(CreateInstance(1, 1, Profile.PRIOSTACK, {}, starting_elements=("b", "a")))
+
+    do(game, "x", x=1)
+    assert "IO_MAPPING_ERROR" == game.incident().error_type
+    game.set(x={}).resolve()
+
+    assert ["a", "b"] == sorted(types(game))
+    do(do(game, "b"), "a")
+    assert InstanceState.ACTIVE == game.state  # the token of s goes on to b
+    assert InstanceState.COMPLETED == do(game, "b").state
+
+
+def test_an_element_that_is_not_there_is_refused_before_them() -> None:
+    with pytest.raises(Rejected) as refused:
+        play(heard(line(service("a")), "start:x")).send(
+            CreateInstance(1, 1, Profile.ZENBPM, starting_elements=("nowhere",))
+        )
+    assert Reason.NOT_FOUND == refused.value.reason
+
+
+def test_the_process_is_no_element_that_can_be_started() -> None:
+    game = play(heard(line(service("a")), "start:x")).create()
+
+    with pytest.raises(Rejected) as refused:
+        game.send(ModifyInstance(start=(game.process.id,)))
+    assert Reason.NOT_FOUND == refused.value.reason
+
+
+@pytest.mark.parametrize("event", ["start", "end", "cancel"])
+def test_a_listener_of_a_process_that_cannot_be_made_is_an_incident(event: str) -> None:
+    game = play(heard(line(task("a")), f"{event}:=kind")).create()
+    if event == "cancel":
+        game = play(heard(line(service("a")), f"{event}:=kind")).create().cancel()
+
+    assert "EXTRACT_VALUE_ERROR" == game.incident().error_type
+    game.resolve(variables={"kind": "late"})
+    assert ["late"] == types(game)
+    do(game, "late")
+
+    ended = InstanceState.TERMINATED if event == "cancel" else InstanceState.COMPLETED
+    assert (ended, []) == (game.state, game.incidents)
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_listeners_of_its_end_come_when_nothing_is_left_in_a_process(profile: Profile) -> None:
+    game = play(heard(line(service("a")), "end:x", "end:y"), profile=profile).create()
+
+    do(game, "a")
+    assert (["x"], InstanceState.ACTIVE) == (types(game), game.state)
+    do(game, "x", noted=True)
+    assert True is game.job("y").inputs["noted"]
+    do(game, "y")
+
+    assert (InstanceState.COMPLETED, True) == (game.state, game.variables["noted"])
+
+
+def test_a_terminate_event_ends_a_process_with_its_listeners() -> None:
+    terminate = '<endEvent id="t"><terminateEventDefinition/></endEvent>'
+    parts = (start(), service("a"), service("b"), end(), terminate)
+    model = heard(process(*parts, flows="start > a > t; start > b > end"), "end:x", "cancel:y")
+    game = do(play(model).create(), "a")
+
+    assert (["x"], InstanceState.ACTIVE) == (types(game), game.state)
+    assert InstanceState.COMPLETED == do(game, "x").state
+
+
+def test_what_is_started_while_they_are_at_work_goes_on_after_them_and_ends_again() -> None:
+    game = do(play(heard(line(service("a")), "end:x")).create(), "a")
+
+    game.send(ModifyInstance(start=("a",)))
+    do(game, "x")
+    assert ["a"] == types(game)
+    assert ["x"] == types(do(game, "a"))
+
+    assert InstanceState.COMPLETED == do(game, "x").state
+
+
+def test_a_listener_of_the_end_out_of_retries_is_tried_again() -> None:
+    game = do(play(heard(line(service("a")), "end:x")).create(), "a")
+
+    game.fail("x")
+    assert ("JOB_NO_RETRIES", InstanceState.ACTIVE) == (game.incident().error_type, game.state)
+
+    assert InstanceState.COMPLETED == do(game.resolve(), "x").state
+
+
+# --- the cancellation ----------------------------------------------------------------------------
+
+
+def test_listeners_of_its_cancellation_come_when_all_inside_has_ended() -> None:
+    model = heard(line(service("a")), "cancel:x", "end:never", "cancel:y")
+    game = play(model, profile=Profile.PRIOSTACK).create(n=1)
+
+    game.cancel()
+    assert (["x"], InstanceState.TERMINATING) == (types(game), game.state)
+    with pytest.raises(Rejected):
+        game.cancel()
+    do(game, "x", told=True)
+    assert (["y"], True) == (types(game), game.job("y").inputs["told"])
+    do(game, "y")
+
+    assert (InstanceState.TERMINATED, {"n": 1, "told": True}) == (game.state, game.variables)
+
+
+@pytest.mark.parametrize("phase", ["start", "end"])
+def test_they_come_when_other_listeners_of_the_process_are_ended(phase: str) -> None:
+    game = play(heard(line(task("a")), f"{phase}:x", "cancel:y")).create()
+
+    assert ["y"] == types(game.cancel())
+    assert InstanceState.TERMINATED == do(game, "y").state
+
+
+def test_they_come_when_an_operator_withdraws_the_last_token() -> None:
+    game = play(heard(line(service("a")), "cancel:x")).create()
+    (element,) = game.root.live
+
+    game.send(ModifyInstance(terminate=(element,)))
+
+    assert (["x"], InstanceState.TERMINATING) == (types(game), game.state)
+    assert InstanceState.TERMINATED == do(game, "x").state
+
+
+def test_an_error_of_theirs_is_caught_by_nobody() -> None:
+    trigger = (
+        '<subProcess id="s" triggeredByEvent="true"><startEvent id="i"><errorEventDefinition/>'
+        '</startEvent><endEvent id="o"/><sequenceFlow id="f" sourceRef="i" targetRef="o"/>'
+        "</subProcess>"
+    )
+    parts = (start(), service("a"), end(), trigger)
+    game = play(heard(process(*parts, flows="start > a > end"), "cancel:x")).create().cancel()
+
+    game.fail("x", error_code="e")
+
+    assert "UNHANDLED_ERROR_EVENT" == game.incident().error_type
+    assert InstanceState.TERMINATED == do(game.resolve(), "x").state
+
+
+# --- before all of many --------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("mode", ["", 'isSequential="true"'])
+def test_a_listener_before_all_of_many_may_say_what_for(profile: Profile, mode: str) -> None:
+    activity = many(listeners("beforeAll:x", "start:y"), "=found", mode=mode)
+    game = play(line(activity, service("b")), profile=profile).create(found=[])
+
+    do(game, "x", found=[7, 8], helper="h")
+    for item in (7, 8):
+        (job, *_) = [job for job in game.jobs if job.type == "y"]
+        assert (item, "h") == (job.inputs["n"], job.inputs["helper"])
+        game.send(CompleteJob(job.key))
+        (own,) = [job for job in game.jobs if job.type == "a"]
+        assert (item, "h") == (own.inputs["n"], own.inputs["helper"])
+        game.send(CompleteJob(own.key))
+
+    assert (["b"], {"found": []}) == (types(game), game.variables)
+
+
+def test_what_it_gives_is_seen_by_the_completion_condition_and_by_parts() -> None:
+    more = "<completionCondition>=numberOfCompletedInstances = enough</completionCondition>"
+    game = play(line(many(listeners("beforeAll:x"), more=more), service("b"))).create()
+
+    do(game, "x", enough=1)
+    game.send(CompleteJob(game.job("a").key))
+    assert ["b"] == types(game)
+
+    found = list(range(AT_ONCE + 1))
+    game = play(line(many(listeners("beforeAll:x"), "=found"))).create()
+    do(game, "x", found=found, helper="h")
+    waits = list(game.records(ChildWait))
+    assert ["h", "h"] == [wait.variables["helper"] for wait in waits]
+
+
+def test_a_body_is_cancelled_with_what_its_listeners_gave() -> None:
+    event = boundary("late", "a", duration="PT1M")
+    parts = (start(), many(listeners("beforeAll:x")), event, end(), service("l"))
+    game = play(process(*parts, flows="start > a > end; late > l")).create()
+
+    assert [] == game.timers
+    do(game, "x", helper="h").wait(60)
+
+    assert ["l"] == types(game)
+    assert [game.root.key] == [each.scope for each in game.records(Variables)]
+
+
+# --- where nothing is left by a flow -------------------------------------------------------------
+
+
+def test_an_event_that_terminates_does_so_after_its_listeners() -> None:
+    terminate = (
+        f'<endEvent id="t"><extensionElements>{listeners("end:x")}</extensionElements>'
+        "<terminateEventDefinition/></endEvent>"
+    )
+    parts = (start(), service("a"), service("b"), end(), terminate)
+    game = play(process(*parts, flows="start > a > t; start > b > end")).create()
+
+    assert ["b", "x"] == sorted(types(do(game, "a")))
+    assert InstanceState.COMPLETED == do(game, "x").state
+
+
+def test_a_link_jumps_after_its_listeners() -> None:
+    throw = (
+        f'<intermediateThrowEvent id="t"><extensionElements>{listeners("end:x")}'
+        '</extensionElements><linkEventDefinition name="l"/></intermediateThrowEvent>'
+    )
+    catch = (
+        '<intermediateCatchEvent id="c"><linkEventDefinition name="l"/></intermediateCatchEvent>'
+    )
+    parts = (start(), throw, catch, service("a"), end())
+    game = play(process(*parts, flows="start > t; c > a > end")).create()
+
+    assert (["x"], ["start", "t"]) == (types(game), game.path)
+    assert ["a"] == types(do(game, "x"))
+
+
+def test_a_transaction_is_left_after_the_listeners_of_its_cancel_event() -> None:
+    cancel = (
+        f'<endEvent id="c"><extensionElements>{listeners("end:x")}</extensionElements>'
+        "<cancelEventDefinition/></endEvent>"
+    )
+    inner = sub("s", start("i"), cancel, flows="i > c").replace("subProcess", "transaction")
+    event = '<boundaryEvent id="on" attachedToRef="s"><cancelEventDefinition/></boundaryEvent>'
+    parts = (start(), inner, event, end(), service("l"))
+    game = play(process(*parts, flows="start > s > end; on > l")).create()
+
+    assert ["x"] == types(game)
+    assert ["l"] == types(do(game, "x"))
+
+
+@pytest.mark.parametrize(
+    ("event", "where"),
+    [
+        ("end", "exclusiveGateway"),
+        ("end", "parallelGateway"),
+        ("end", "inclusiveGateway"),
+    ],
+)
+def test_a_gateway_has_no_listeners_of_its_end(event: str, where: str) -> None:
+    written = f"<extensionElements>{listeners(f'{event}:x')}</extensionElements>"
+
+    refusal = refusal_of(line(f'<{where} id="g">{written}</{where}>'))
+
+    assert (
+        f'unsupported element type executionListener of eventType "{event}" on {where}' in refusal
+    )
+
+
+def test_listeners_of_a_process_are_kept_with_it() -> None:
+    found = parsed(heard(line(task("a")), "start:=x", "end:y", "cancel:z"))
+
+    assert found == codec.from_json(codec.to_json(found))
+    assert ["start", "end", "cancel"] == [each.event for each in found.listeners]
+    assert 'eventType "beforeAll" on process' in refusal_of(heard(line(task("a")), "beforeAll:x"))
+
+
+# --- what is local -------------------------------------------------------------------------------
+
+
+@BOTH
+def test_what_listeners_give_a_task_stays_with_it_and_through_a_resolve(profile: Profile) -> None:
+    activity = service("a", extensions=listeners("start:x"))
+    game = play(line(activity, service("b")), profile=profile).create()
+
+    do(game, "x", token="t")
+    game.fail("a", retries=0).resolve()
+    assert "t" == game.job("a").inputs["token"]
+    do(game, "a", token="other", done=True)
+
+    leaves = profile is Profile.PRIOSTACK
+    assert ({"done": True} if leaves else {}) == game.variables
+
+
+@pytest.mark.parametrize("down", [True, False])
+def test_what_listeners_give_a_call_activity_is_handed_down(down: bool) -> None:
+    said = f'<zeebe:calledElement processId="other" propagateAllParentVariables="{down}"/>'.lower()
+    said = said.replace("calledelement", "calledElement").replace("processid", "processId")
+    said = said.replace("propagateallparentvariables", "propagateAllParentVariables")
+    called = f'<callActivity id="c"><extensionElements>{said}{listeners("start:x")}'
+    model = line(f"{called}</extensionElements></callActivity>")
+    game = play(model, profile=Profile.PRIOSTACK, limits=DEFAULT_LIMITS).create(n=1)
+
+    do(game, "x", token="t")
+
+    (wait,) = game.records(ChildWait)
+    assert ({"n": 1, "token": "t"} if down else {"token": "t"}) == wait.variables
