@@ -162,8 +162,10 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
     elif loop.completion is not None:
         live = sum(each.scope == body for each in draft.live.values()) - 1
         is_last = is_enough(draft, node, state, live, seen)
+    late = _late(draft, node, iteration, seen, result)
     if loop.results:
         keep(draft, body, state.total, {iteration.loop: result})
+    variables.merge(draft, iteration.key, late)
     tokens.close(draft, iteration.key)
     draft.bodies[body] = state
     if is_last:
@@ -172,6 +174,21 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
         draft.agenda.append(Move(node.id, body, None, iteration.loop + 1))
     else:
         tokens.consume(draft, body)
+
+
+def _late(
+    draft: Draft, node: Node, iteration: ElementInstance, seen: JsonObject, result: JsonValue
+) -> JsonObject:
+    """Run the output mappings that read the results, with that of this iteration. Raises: Stuck.
+
+    What child instances do in parts has them all in the body alone.
+    """
+    if not node.late or draft.is_part(iteration.scope):
+        return {}
+    so_far = collected(draft, iteration.scope, draft.bodies[iteration.scope].total)
+    so_far[iteration.loop - 1] = result
+    all_seen = {**seen, many_of(node).results or "": so_far}
+    return variables.map_out(draft, node, node.late, all_seen, seen)
 
 
 def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> JsonValue:
@@ -264,4 +281,8 @@ def _complete_body(draft: Draft, node: Node, body: ElementInstance) -> None:
     loop, outputs = many_of(node), None
     if loop.results:
         outputs = {loop.results: collected(draft, body.key, draft.bodies[body.key].total)}
+        if node.inner is not None and node.inner.late and draft.bodies[body.key].size:
+            seen = variables.visible(draft, body.scope)
+            late = node.inner.late
+            outputs |= variables.map_out(draft, node, late, {**seen, **outputs}, seen)
     tokens.hand_on(draft, node, body.scope, body.key, outputs)

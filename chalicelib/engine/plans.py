@@ -99,7 +99,8 @@ class Node:
         it; `joins` the places of the incoming flows that a join waits for, empty if it is none,
         `all_arrived` the bits of them all, and `reach` those by which a token can still come, by
         the element it is at (inclusive and complex gateways); `link_target` where a link leads;
-        `local_names` the variables that its input mappings make; `actions` how many records
+        `local_names` the variables that its input mappings make; `late` the output mappings of an
+        activity for many that read its results, with the last one in; `actions` how many records
         entering it may write; `waits` the events that it waits for, its own or those behind an
         event-based gateway, which is the `gateway` of each of them; what starts an event
         subprocess `is_waited` for by a listener. An event of several definitions has `parts`, each
@@ -135,6 +136,7 @@ class Node:
     timer: TimerPlan | None
     event_name: NamePlan | None
     actions: int
+    late: tuple[IoPlan, ...] = ()
     boundary_throws: tuple[Node, ...] = ()
     waits: tuple[Node, ...] = ()
     gateway: Node | None = None
@@ -262,6 +264,10 @@ def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     _make_body(node)
     assert node.inner is not None
     node.inner.actions += 1  # the variables of the iteration
+    name = definition.output_collection or ""
+    late = [each for each in node.inner.outputs if name in getattr(each.compute, "names", ())]
+    node.inner.late = tuple(late)
+    node.inner.outputs = tuple(each for each in node.inner.outputs if each not in late)
     node.many = many_plan(process, node.element, definition)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = ()

@@ -120,16 +120,18 @@ def outputs_of(
     Raises: Stuck(IO_MAPPING_ERROR), at the stage of completing.
     """
     if not node.outputs:
-        return None
+        return {} if node.late else None
     seen = visible(draft, scope)
+    return map_out(draft, node, node.outputs, {**seen, **local, **produced}, seen)
+
+
+def map_out(
+    draft: Draft, node: Node, mappings: Iterable[IoPlan], seen: JsonObject, base: JsonObject
+) -> JsonObject:
+    """Run output mappings of an element over what they see; nested targets are set inside of what
+    is there. Raises: Stuck(IO_MAPPING_ERROR), at the stage of completing."""
     try:
-        return _map(
-            draft,
-            node.outputs,
-            {**seen, **local, **produced},
-            seen,
-            f"output mappings of {node.id}",
-        )
+        return _map(draft, mappings, seen, base, f"output mappings of {node.id}")
     except Stuck as stuck:
         stuck.stage = Stage.COMPLETING
         raise
