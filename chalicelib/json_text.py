@@ -58,6 +58,11 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Decimal) and value == value.to_integral_value()
 
 
+def without_nulls(**members: Any) -> JsonObject:
+    """Return an object of the members that are not null: these are left out."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
 def _number(digits: str) -> Decimal:
     mantissa, _, exponent = digits.lower().partition("e")
     figures = mantissa.replace(".", "").lstrip("-0").rstrip("0")

@@ -31,7 +31,7 @@ from chalicelib.api.schema import (
 )
 from chalicelib.api.tagged import Tagged
 from chalicelib.api.values import AnyValue
-from chalicelib.json_text import JsonObject
+from chalicelib.json_text import JsonObject, without_nulls
 
 KEY, NAME = Whole(), Text()  # of parameters in paths: those called a key, and the others
 PERIOD = "^ *P(?=.)([0-9]+W)?([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+S)?)? *$"  # rule R114
@@ -184,8 +184,7 @@ class _Shapes:
             case OneOf() | Tagged():
                 return {"oneOf": [self.of(shape) for shape in _told(kind)]}
             case Text(least, most):
-                bounds = {"minLength": least or None, "maxLength": most}
-                return {"type": "string", **_present(bounds)}
+                return {"type": "string", **without_nulls(minLength=least or None, maxLength=most)}
             case _:
                 return dict(_PLAIN[type(kind)](kind))
 
@@ -230,11 +229,11 @@ _PLAIN: Mapping[type[Any], Callable[[Any], JsonObject]] = {
 
 
 def _bounds(minimum: int, maximum: int) -> JsonObject:
-    whole = {
-        "minimum": None if minimum < -INT64_MAX else Decimal(minimum),
-        "maximum": None if maximum >= INT64_MAX else Decimal(maximum),
-    }
-    return {"format": "int32" if maximum <= INT32_MAX else "int64", **_present(whole)}
+    return without_nulls(
+        format="int32" if maximum <= INT32_MAX else "int64",
+        minimum=None if minimum < -INT64_MAX else Decimal(minimum),
+        maximum=None if maximum >= INT64_MAX else Decimal(maximum),
+    )
 
 
 def _told(kind: OneOf | Tagged) -> list[Object]:
@@ -242,7 +241,3 @@ def _told(kind: OneOf | Tagged) -> list[Object]:
     if isinstance(kind, Tagged):
         return kind.variants
     return [variant.shape for variant in kind.variants]
-
-
-def _present(members: Mapping[str, Any]) -> JsonObject:
-    return {name: value for name, value in members.items() if value is not None}

@@ -48,7 +48,7 @@ class UnknownFormat(ValueError):
 def to_json(process: Process) -> str:
     """Write a process as JSON text."""
     return json_text.dumps(
-        _without_defaults(
+        json_text.without_nulls(
             format=FORMAT,
             id=process.id,
             name=process.name,
@@ -84,7 +84,7 @@ def from_json(text: str) -> Process:
 
 
 def _element_to(element: Element) -> _Json:
-    return _without_defaults(
+    return json_text.without_nulls(
         id=element.id,
         kind=element.kind.value,
         scope=element.scope,
@@ -209,7 +209,7 @@ def _loop_from(row: list[Any]) -> Loop:
 
 
 def _many_to(many: ManyDefinition) -> _Json:
-    return _without_defaults(
+    return json_text.without_nulls(
         sequential=True if many.is_sequential else None,
         items=_optional_to(many.input_collection),
         item=many.input_element,
@@ -233,7 +233,7 @@ def _many_from(row: _Json) -> ManyDefinition:
 
 
 def _called_to(called: CalledElement) -> _Json:
-    return _without_defaults(
+    return json_text.without_nulls(
         process=_value_to(called.process_id),
         binding=None if called.binding is Binding.LATEST else called.binding.value,
         tag=_optional_to(called.version_tag),
@@ -276,7 +276,7 @@ def _mapping_from(row: list[str]) -> IoMapping:
 
 
 def _job_to(job: JobDefinition) -> _Json:
-    return _without_defaults(
+    return json_text.without_nulls(
         type=_value_to(job.type),
         retries=_optional_to(job.retries),
         retryBackoff=_optional_to(job.retry_backoff),
@@ -312,8 +312,3 @@ def _decision_to(decision: DecisionCall) -> list[str]:
 def _decision_from(row: list[str]) -> DecisionCall:
     called, result_variable, binding, *tag = row
     return DecisionCall(_value_from(called), result_variable, Binding(binding), *tag)
-
-
-def _without_defaults(**members: object) -> _Json:
-    """Leave out what is None, which stands for every member's default."""
-    return {name: value for name, value in members.items() if value is not None}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
 from chalicelib.bpmn.crons import Cron, is_cron, parse_cron
@@ -216,7 +216,7 @@ def _zone(offset: str | None, name: str | None) -> tzinfo:
         seconds = int(hours) * 3600 + int(minutes or 0) * 60
         if seconds > zones.OFFSET_MAX_S or int(minutes or 0) > 59:
             raise InvalidTime(f'expected an offset of at most 18 hours, found "{offset}"')
-        return zones.tzinfo_of(-seconds if offset[0] == "-" else seconds) or UTC
+        return timezone(timedelta(seconds=-seconds if offset[0] == "-" else seconds))
     if offset is None and name is not None:
         zone = zones.named(name)
         if zone is None:

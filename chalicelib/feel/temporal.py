@@ -29,6 +29,11 @@ class Date(NamedTuple):
         return calendar.day_number(self.year, self.month, self.day)
 
     @classmethod
+    def of_parts(cls, year: int, month: int, day: int) -> Date | None:
+        """Make the date of three numbers; None if there is no such day."""
+        return cls(year, month, day) if calendar.is_date(year, month, day) else None
+
+    @classmethod
     def of_number(cls, number: int) -> Date | None:
         """Make the date of a day number; None beyond nine-digit years."""
         year, month, day = calendar.date_of(number)
@@ -103,12 +108,6 @@ class DateAndTime(NamedTuple):
         """Take over Python's date-time; a zone of the IANA database keeps its name."""
         day = Date(moment.year, moment.month, moment.day)
         return cls(day, _nanos_of(moment.time()), _zone_of(moment))
-
-    def to_datetime(self) -> datetime:
-        """Give Python's date-time, to the microsecond. Raises: ValueError beyond 1 to 9999."""
-        midnight = datetime(self.date.year, self.date.month, self.date.day)
-        on_clock = midnight + timedelta(microseconds=self.nanos // _NANOS_PER_MICRO)
-        return on_clock.replace(tzinfo=zones.tzinfo_of(self.zone))
 
 
 class DayTimeDuration(NamedTuple):

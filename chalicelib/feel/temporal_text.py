@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from chalicelib.feel import calendar, zones
+from chalicelib.feel import zones
 from chalicelib.feel.temporal import (
     Date,
     DateAndTime,
@@ -37,7 +37,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def parse_date(text: str) -> Date | None:
     """Read `YYYY-MM-DD`; a year has four to nine digits and may be negative."""
     found = _pattern(_DATE).fullmatch(text)
-    return None if found is None else _date(found[1], found[2], found[3])
+    return None if found is None else Date.of_parts(int(found[1]), int(found[2]), int(found[3]))
 
 
 def parse_time(text: str) -> Time | None:
@@ -53,7 +53,7 @@ def parse_date_and_time(text: str) -> DateAndTime | None:
     found = _pattern(_DATE + "(?:T" + _TIME + ")?").fullmatch(text)
     if found is None:
         return None
-    day = _date(found[1], found[2], found[3])
+    day = Date.of_parts(int(found[1]), int(found[2]), int(found[3]))
     if day is None or found[4] is None:
         return None if day is None else DateAndTime(day, 0)
     at = _time(*found.groups()[3:])
@@ -123,11 +123,6 @@ def format_zone(zone: Zone) -> str:
     minutes, second = divmod(abs(zone), 60)
     rest = f":{second:02}" if second else ""
     return f"{'-' if zone < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}{rest}"
-
-
-def _date(year: str, month: str, day: str) -> Date | None:
-    parts = int(year), int(month), int(day)
-    return Date(*parts) if calendar.is_date(*parts) else None
 
 
 def _time(

@@ -6,7 +6,7 @@ Shapes: `None` is local, an `int` an offset in seconds east of UTC, a `str` an I
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from chalicelib.feel import calendar
@@ -60,15 +60,6 @@ def standard_offset(zone: int | str) -> int:
         return 0
     moment = datetime(2000, 1, 1)  # local time of that zone
     return _seconds(known.utcoffset(moment)) - _seconds(known.dst(moment))
-
-
-def tzinfo_of(zone: Zone) -> tzinfo | None:
-    """Give Python's form of a zone, for values that leave FEEL."""
-    if zone is None:
-        return None
-    if isinstance(zone, str):
-        return named(zone)
-    return UTC if zone == 0 else timezone(timedelta(seconds=zone))
 
 
 def _within_python(day: int, second: int) -> datetime:

@@ -33,8 +33,7 @@ def date_from(source: str | Date | DateAndTime) -> Date | None:
 
 def date_of(year: Decimal, month: Decimal, day: Decimal) -> Date | None:
     """Make a date of three numbers; null if there is no such day."""
-    parts = int(year), int(month), int(day)
-    return Date(*parts) if calendar.is_date(*parts) else None
+    return Date.of_parts(int(year), int(month), int(day))
 
 
 def moment_from(source: str | Date | DateAndTime) -> DateAndTime | None:
