@@ -58,7 +58,7 @@ aws: setup ## run only the tests on the emulated AWS
 	$(BIN)/python -m pytest -q -m "aws and not slow"
 
 fuzz: setup ## send a running server what its OpenAPI document allows, and what it does not
-	$(BIN)/python -m pytest -q -m slow tests/local/test_fuzz.py
+	$(BIN)/python -m pytest -q -s -m slow tests/local/test_fuzz.py
 
 bench: setup ## run the benchmarks (see bench/README.md)
 	$(BIN)/python bench/run.py

@@ -8,6 +8,7 @@ answer may be a fault, of a status that is not published, or of another shape th
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -29,8 +30,11 @@ CHECKS = (
     "unsupported_method",
     "allow_header_conformance",
 )
+# What the summary counts: operations selected and tested, and the cases that were generated.
+COUNTED = re.compile(r"^\s*(?:Selected|Tested|\d+ generated)\b", re.IGNORECASE)
 TIME_MAX_S = 60  # of one run's fuzzing
 SEED = 1
+KEY = "a key of an operator"
 POLL_MAX_S = 30  # a long poll takes 20
 SCHEDULER = "/scheduler/v1"
 PRIOSTACK = "/api/v1"
@@ -107,7 +111,14 @@ def fuzz(
         text=True,
         check=False,
     )
+    _tell(prefix, done.stdout)
     return "" if done.returncode == 0 else done.stdout[-10_000:] + done.stderr[-2_000:]
+
+
+def _tell(prefix: str, said: str) -> None:
+    """Print how many operations were tried, by how many requests; `make fuzz` shows it."""
+    counts = [line.strip() for line in said.splitlines() if COUNTED.search(line)]
+    sys.stdout.write(f"\n{prefix}: {'; '.join(counts)}\n")
 
 
 def test_keys_that_name_nothing_and_bodies_of_every_kind(tmp_path: Path) -> None:
@@ -123,6 +134,17 @@ def test_keys_that_name_something(tmp_path: Path) -> None:
         arguments = ("--phases", "fuzzing", "-n", "10", "--max-time", str(TIME_MAX_S))
 
         assert "" == fuzz(served, tmp_path, *arguments, config=keys.as_parameters())
+
+
+def test_callers_with_a_key_and_without(tmp_path: Path) -> None:
+    """The authorizer answers in the published shape too, whatever it is shown."""
+    with serving(tmp_path, "--ephemeral", HEADRACE_API_KEY=KEY) as served:
+        arguments = ("--phases", "examples,coverage", "--max-failures", "1")
+
+        assert "" == fuzz(served, tmp_path, *arguments)
+        for prefix in ("/v1", PRIOSTACK, SCHEDULER):
+            with_key = ("-H", f"X-API-Key: {KEY}", *arguments)
+            assert "" == fuzz(served, tmp_path, *with_key, prefix=prefix)
 
 
 def polled(served: Served) -> str:
