@@ -38,6 +38,21 @@ def rows_per_million() -> list[list[str]]:
     return rows
 
 
+def readme_rows() -> list[list[float]]:
+    """Return the numbers of the README: dollars of a million jobs, by size, then of more."""
+    jobs = [(size, _job(size)) for size in SIZES]
+    rows = [
+        [
+            *(year.per_million(size, door, job) for door in DOORS),
+            *(_peer_per_million(peer, size, job) for peer in _PEERS),
+        ]
+        for size, job in jobs
+    ]
+    more = count(Worker.HTTP, BUSY_BATCH)
+    ours = [sum(year.marginal(more, door).values()) for door in DOORS]
+    return [*rows, [*ours, *rows[1][len(DOORS) :]]]
+
+
 HEADER_PER_MILLION = ["a year of", "with", *DOOR_NAMES]
 _PEERS = (peers.STEP_FUNCTIONS, peers.DURABLE, peers.TEMPORAL)
 

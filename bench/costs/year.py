@@ -1,7 +1,7 @@
 """A year of use: what is counted of a job, by the jobs of each month, and what stands beside it.
 
 Beside the jobs there is what is paid for whether anything happens or not (alarms, metrics, Lambda's
-look into its queues), what workers use while they wait, what the hourly sweep reads, and what is
+look into its queues), what workers use while they wait, what sweeps read, and what is
 stored, which grows until the retention is over.
 """
 
@@ -15,7 +15,7 @@ from bench.costs.account import ASSUMED
 from bench.costs.cycles import TYPES, Counted, Worker, count_empty_poll, count_mix
 from bench.costs.prices import dollars
 from bench.costs.units import GB, HOURS, MONTH_S, Unit, Use, times, total
-from chalicelib.operations import sweep
+from chalicelib.store.sweeping import PARTS
 from infra import template, watching
 
 MONTHS = 12
@@ -109,13 +109,17 @@ def _kept(instances: float, job: Counted) -> Use:
 
 
 def _swept(scanned_bytes: float) -> Use:
-    """Return what the hourly sweep uses: it reads the whole live table, consistently."""
+    """Return what sweeps use: daily the whole live table is read, hourly what is open.
+
+    Of these instances hardly any is open for longer than an hour, but their parts are looked for.
+    """
     seconds = scanned_bytes / 2**20 / SCANNED_MB_S
+    parts = sum(PARTS.values())
     return {
-        Unit.READ_UNIT: HOURS * scanned_bytes / 4_096,
-        Unit.LAMBDA_GB_S: HOURS * seconds * ASSUMED.memory_gb,
-        Unit.LAMBDA_REQUEST: HOURS * (1 + sweep.SEGMENTS),
-        Unit.SQS_REQUEST: HOURS * (1 + 2 * sweep.SEGMENTS),
+        Unit.READ_UNIT: DAYS * scanned_bytes / 4_096 + HOURS * parts,
+        Unit.LAMBDA_GB_S: DAYS * seconds * ASSUMED.memory_gb,
+        Unit.LAMBDA_REQUEST: HOURS * (1 + parts),
+        Unit.SQS_REQUEST: HOURS * (1 + 2 * parts),
     }
 
 

@@ -11,13 +11,14 @@ from chalicelib.delivery import bodies
 from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Attribute
 from chalicelib.store.moments import to_ms
+from chalicelib.store.sweeping import Of
 
 SWEEP = "sweep"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is left to look at of one segment; `began` is when the sweep did.
+    """What is left to look at `of` something in one segment; `began` is when the sweep did.
 
     Shapes: `cursor` is the key of the last item looked at, None at the segment's begin;
         `instances` and `jobs` are what the parts before it found open (`store/census.py`).
@@ -29,6 +30,7 @@ class Part:
     cursor: Mapping[str, Attribute] | None = None
     instances: int = 0
     jobs: int = 0
+    of: Of = Of.ALL
 
 
 def is_sweep(text: str) -> bool:
@@ -47,6 +49,7 @@ def to_text(part: Part) -> str:
             "cursor": None if part.cursor is None else dict(part.cursor),
             "instances": part.instances,
             "jobs": part.jobs,
+            "of": part.of.value,
         }
     )
 
@@ -64,4 +67,5 @@ def from_text(text: str) -> Part:
         cursor=cursor,
         instances=bodies.integer(body, "instances"),
         jobs=bodies.integer(body, "jobs"),
+        of=Of(bodies.text(body, "of")) if "of" in body else Of.ALL,
     )

@@ -1,10 +1,9 @@
 """The net under the promises: what waits although its time has come is told so again.
 
 Nothing relies on it, but queues keep messages for 14 days only, people delete queues, and state
-on a laptop is restored from checkpoints. Hourly the live table is scanned in segments, each in
-parts of some seconds that go on from a cursor. A job that nobody works on is rung again daily, and
-that is routine; what can only be a message that was lost is counted apart, for an alarm.
-Design section 4, "The net".
+on a laptop is restored from checkpoints. `sweep_parts.py` says what is looked at hourly and what
+daily. A job that nobody works on is rung again daily, and that is routine; what can only be a
+message that was lost is counted apart, for an alarm. Design section 4, "The net".
 
 Whoever looks at everything can count it too: the journal is told how much is open.
 """
@@ -13,15 +12,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
-from chalicelib.delivery import bells, commands, routing, runs, sweeps, timers
+from chalicelib.delivery import bells, commands, routing, runs, timers
 from chalicelib.delivery import start_timers as starts
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
 from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
-from chalicelib.delivery.sweeps import Part
 from chalicelib.delivery.timers import TimerMessage
 from chalicelib.engine.commands import Continue
 from chalicelib.engine.draft import Draft, Given
@@ -35,16 +33,12 @@ from chalicelib.operations import child_sweep, routing_sweep, run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import census, definitions, items, jobs, start_timers, table
-from chalicelib.store.census import Share
+from chalicelib.store import definitions, items, jobs, start_timers, table
 
-SEGMENTS = 4  # each scans some 20 MB a second, so an hour is enough for 200 GB
-PART_TIME = timedelta(seconds=15)  # of one part: it ends well before its function's 30 s do
 CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
 BELL_AGE = timedelta(days=1)  # of a bell that is rung again, of the 14 that a queue keeps it
 TIMER_AGE = timedelta(minutes=5)  # overdue; SQS delivers within seconds
 AGENDA_AGE = timedelta(minutes=5)  # untouched; its Continue comes after five seconds
-SWEEP_AGE_MAX = timedelta(days=1)  # a sweep that takes longer is left to those begun since
 
 logger = logging.getLogger(__name__)
 
@@ -223,42 +217,7 @@ def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
     return goes_on(Draft(plan_of(definition.process), root, Instance(root), given))
 
 
-# --- parts, and all at once --------------------------------------------------------------------
-
-
-def begin(ports: Ports) -> None:
-    """Send the first part of each segment's sweep."""
-    began = ports.clock.now()
-    parts = [Part(segment, SEGMENTS, began) for segment in range(SEGMENTS)]
-    ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(part)) for part in parts])
-
-
-def sweep_part(ports: Ports, part: Part) -> Swept:
-    """Look at one part of the live table, and send what is left of its segment as the next."""
-    end = ports.clock.now() + PART_TIME
-    sweeper = Sweeper(ports, instances=part.instances, jobs=part.jobs)
-    cursor = part.cursor
-    while True:
-        page = ports.table.scan(part.segment, part.segments, cursor)
-        sweeper.look_at(page.items)
-        cursor = page.cursor
-        if cursor is None or ports.clock.now() >= end:
-            break
-    share = Share(sweeper.instances, sweeper.jobs)
-    if cursor is None:
-        _count(ports, part, share)
-    elif ports.clock.now() - part.began < SWEEP_AGE_MAX:
-        rest = replace(part, cursor=cursor, instances=share.instances, jobs=share.jobs)
-        ports.queues.send(commands.QUEUE, [Message(sweeps.to_text(rest))])
-    _report(sweeper)
-    return sweeper.swept
-
-
-def _count(ports: Ports, part: Part, share: Share) -> None:
-    """Write down what a segment has open; the last one to end tells the sum."""
-    total = census.add(ports.table, part.began, part.segment, part.segments, share)
-    if total is not None:
-        tell(ports, [Census(*total)])
+# --- all at once -------------------------------------------------------------------------------
 
 
 def sweep_all(ports: Ports) -> Swept:
@@ -267,7 +226,7 @@ def sweep_all(ports: Ports) -> Swept:
     for page in _pages(ports):
         sweeper.look_at(page)
     tell(ports, [Census(sweeper.instances, sweeper.jobs)])
-    _report(sweeper)
+    report(sweeper)
     return sweeper.swept
 
 
@@ -364,7 +323,7 @@ def free_since(job: Job) -> datetime:
     return max(at for at in (job.created_at, job.retry_at, job.lock_until) if at is not None)
 
 
-def _report(sweeper: Sweeper) -> None:
+def report(sweeper: Sweeper) -> None:
     """Write down what was done and seen; what was mended was lost, and what waits long alarms.
 
     Of all types the one whose oldest job waits the longest is named: an alarm looks at one series.

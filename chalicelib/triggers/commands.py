@@ -10,7 +10,7 @@ from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.delivery.verdicts import LiveDue, Verdict
 from chalicelib.engine.effects import Send
-from chalicelib.operations import sweep
+from chalicelib.operations import sweep_parts
 from chalicelib.operations.owed import do, run_all
 from chalicelib.ports import Ports
 from chalicelib.store import history, instances
@@ -40,7 +40,7 @@ def receive(ports: Ports, body: str) -> None:
     Raises: Rejected if it is no command, or is refused for good; Conflict.
     """
     if sweeps.is_sweep(body):
-        sweep.sweep_part(ports, sweeps.from_text(body))
+        sweep_parts.sweep_part(ports, sweeps.from_text(body))
         return
     queued = commands.from_text(body)
     settle(ports, commands.QUEUE, body, lambda: _judge_and_do(ports, queued))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chalicelib.operations import sweep
+from chalicelib.operations import sweep_parts
 from chalicelib.ports import Ports
 
 
 def on_hour(ports: Ports) -> None:
-    """Begin a sweep of the live table."""
-    sweep.begin(ports)
+    """Begin the sweep of this hour."""
+    sweep_parts.on_hour(ports)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from bench.costs.cycles import XML, Counted, Shape, Worker, count, model
 from bench.costs.prices import PRICES, Price
 from bench.costs.units import Unit, times
 from bench.costs.year import Size
+from infra.package import ROOT
 
 SIZE = Size("a few", 3_000_000, Worker.LAMBDA, batch=1)
 
@@ -106,6 +108,22 @@ def test_every_unit_that_is_used_has_a_price_and_each_price_a_page(job: Counted)
     assert set(Unit) == set(PRICES)
     assert all(price.page for price in PRICES.values())
     assert times(job.use, 2).keys() <= PRICES.keys()
+
+
+def test_the_readme_says_what_is_computed() -> None:
+    """Within a tenth, so that a line of the log more does not change the page."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = text.partition("### What it costs")[2].splitlines()
+    rows = [
+        line.strip("|").split("|")[1:] for line in lines if re.match(r"\| (?:[0-9,]+|one)", line)
+    ]
+    said = [[float(cell.replace(",", "")) for cell in row] for row in rows]
+
+    computed = printed.readme_rows()
+
+    assert len(said) == len(computed) == 4
+    for row, known in zip(said, computed, strict=True):
+        assert [pytest.approx(each, rel=0.1) for each in known] == row
 
 
 def test_tables_line_up() -> None:

@@ -14,13 +14,14 @@ from chalicelib.delivery import commands, sweeps, timers
 from chalicelib.delivery.sweeps import Part
 from chalicelib.engine.facts import Census, Fact
 from chalicelib.engine.limits import Limits
-from chalicelib.operations import sweep
+from chalicelib.operations import sweep, sweep_parts
 from chalicelib.operations.claims import Activation, activate
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.operations.sweep import Swept
 from chalicelib.ports import Settings
 from chalicelib.store import jobs
 from chalicelib.store.jobs import Lock
+from chalicelib.store.sweeping import SEGMENTS
 from tests.operations.models import timer_then_task, typed_task, wide_fork
 from tests.operations.stage import Stage
 from tests.operations.watched import fault, watched
@@ -161,7 +162,7 @@ def test_a_sweep_goes_on_from_its_cursor_until_its_segment_ends() -> None:
 
     part, rung = Part(0, 1, began), 0
     while True:
-        rung += sweep.sweep_part(ports, part).jobs
+        rung += sweep_parts.sweep_part(ports, part).jobs
         rest = stage.queues.bodies(commands.QUEUE)
         if not rest:
             break
@@ -175,10 +176,10 @@ def test_a_sweep_goes_on_from_its_cursor_until_its_segment_ends() -> None:
 def test_a_sweep_begins_once_for_each_segment() -> None:
     stage = Stage()
 
-    sweep.begin(stage.ports)
+    sweep_parts.begin(stage.ports, whole=True)
 
     parts = [sweeps.from_text(body) for body in stage.queues.bodies(commands.QUEUE)]
-    assert [Part(n, sweep.SEGMENTS, stage.clock.now()) for n in range(sweep.SEGMENTS)] == parts
+    assert [Part(n, SEGMENTS, stage.clock.now()) for n in range(SEGMENTS)] == parts
 
 
 # --- the census --------------------------------------------------------------------------------
@@ -220,10 +221,11 @@ def test_a_sweep_of_everything_tells_how_much_is_open() -> None:
     assert [Census(instances=3, jobs=2)] == listener.told
 
 
-def test_a_sweep_in_segments_tells_it_once_when_the_last_one_ends() -> None:
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_sweep_in_segments_tells_it_once_when_the_last_one_ends(whole: bool) -> None:
     stage = stocked()
     listener = listened(stage)
-    sweep.begin(stage.ports)
+    sweep_parts.begin(stage.ports, whole=whole)
 
     stage.pump()
 
@@ -235,7 +237,7 @@ def test_what_the_parts_of_a_segment_found_is_handed_on_to_the_next() -> None:
     listener = listened(stage)
     before = Part(0, 1, stage.clock.now(), instances=10, jobs=20)
 
-    sweep.sweep_part(stage.ports, sweeps.from_text(sweeps.to_text(before)))
+    sweep_parts.sweep_part(stage.ports, sweeps.from_text(sweeps.to_text(before)))
 
     assert [Census(instances=13, jobs=22)] == listener.told
 

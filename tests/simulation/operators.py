@@ -17,7 +17,7 @@ from chalicelib.engine.commands import ActivateElements, ModifyInstance
 from chalicelib.engine.job_results import Activation
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations import claims, sweep
+from chalicelib.operations import claims, sweep, sweep_parts
 from chalicelib.operations.definitions import (
     create_process_definition,
     delete_process_definition,
@@ -257,10 +257,16 @@ def lose_messages(stage: Stage) -> None:
 
 
 def sweep_regularly(stage: Stage) -> None:
-    """Begin a sweep every six hours; the hours between would show nothing new."""
+    """Begin a sweep every six hours; the hours between would show nothing new.
+
+    The fourth of them is the daily one of everything.
+    """
+    sixth = 0
     while not stage.is_over:
         stage.world.pause(6 * HOUR_MS)
-        _try(stage, "sweep", lambda: sweep.begin(stage.ports))
+        sixth += 1
+        whole = sixth % 4 == 0
+        _try(stage, "sweep", partial(sweep_parts.begin, stage.ports, whole=whole))
 
 
 def _records(stage: Stage, kind: type[T]) -> list[T]:

@@ -241,7 +241,7 @@ def _read(found: dict[str, Any]) -> Any:
 def _kind(key: object) -> str:
     """Return what a key begins with, without what it names."""
     head, mark, _ = str(key).partition("#")
-    return head + mark if mark else re.sub(r"[0-9a-f]{8,}", "0", head)
+    return re.sub(r"[0-9a-f]{8,}", "0", head) + mark
 
 
 def main() -> None:

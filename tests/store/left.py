@@ -15,7 +15,14 @@ from chalicelib.delivery import runs
 from chalicelib.delivery.runs import Firing
 from chalicelib.delivery.sweeps import Part
 from chalicelib.engine.state import Incident, InstanceState
-from chalicelib.operations import api_keys, routes, routing, scheduled_jobs, sweep
+from chalicelib.operations import (
+    api_keys,
+    routes,
+    routing,
+    scheduled_jobs,
+    sweep,
+    sweep_parts,
+)
 from chalicelib.operations.buffering import let_wait
 from chalicelib.operations.claims import Activation, activate
 from chalicelib.operations.handing_out import Claimant
@@ -30,6 +37,7 @@ from chalicelib.routing.messages import Message as Routed
 from chalicelib.scheduler.definition import Alarm, Loop, Retry, Sink, SinkType, Watch
 from chalicelib.scheduler.overlap import Overlap
 from chalicelib.store.marks import Once
+from chalicelib.store.sweeping import SEGMENTS
 from chalicelib.triggers.routing import on_routing
 from chalicelib.triggers.runs import on_runs
 from tests.engine.models import (
@@ -115,9 +123,9 @@ def leave() -> Left:
     _leave_scheduled_jobs(stage)
     _leave_routed(stage)
     api_keys.create_key(stage.ports, "charge-worker", Role.WORKER)
-    for part in range(sweep.SEGMENTS):  # a census that one segment is missing of
+    for part in range(SEGMENTS):  # a census that one segment is missing of
         if part:
-            sweep.sweep_part(stage.ports, Part(part, sweep.SEGMENTS, stage.clock.now()))
+            sweep_parts.sweep_part(stage.ports, Part(part, SEGMENTS, stage.clock.now()))
     return stage
 
 
