@@ -25,6 +25,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 CHALLENGE = {"WWW-Authenticate": "Bearer"}  # goes with a 401 (RFC 9110 section 11.6.1)
 RETRY_LATER = {"Retry-After": "1"}  # seconds; goes with a 503
 INT64 = Whole()
+FLOOR_HEADER = "Headrace-Total-Count-Is-Floor"  # the list stopped at its bound; there may be more
 ANSWER_BYTES_MAX = 6_000_000  # of the 6 MB that a Lambda function may answer with
 
 View = Callable[..., Response]
@@ -66,6 +67,13 @@ def answer(
             "ask for fewer at a time"
         )
     return Answer(body, {**typed, **(headers or {})}, status)
+
+
+def floor_headers(is_floor: bool) -> dict[str, str] | None:
+    """Return the headers that say whether what was counted may be more."""
+    if not is_floor:
+        return None
+    return {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
 
 
 def _sent_size(body: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -9,37 +11,45 @@ from chalicelib.operations.scheduled_jobs import get_scheduled_job
 from chalicelib.ports import Ports
 from chalicelib.scheduler.rows import Outcome
 from chalicelib.store import invocations
-from chalicelib.store.invocations import Invocation
+from chalicelib.store.invocations import LIST_MAX, Invocation
+from chalicelib.store.lists import Listed
 
 
-def list_invocations(
-    ports: Ports, job_id: str, limit: int, offset: int
-) -> tuple[list[Invocation], int]:
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many there are; `is_floor` says that the search stopped at LIST_MAX."""
+
+    count: int
+    is_floor: bool
+
+
+def list_invocations(ports: Ports, job_id: str, limit: int, offset: int) -> Listed[Invocation]:
     """Return a page of a job's invocations, the newest first, and how many there are.
 
-    Shapes: no more than LIST_MAX are looked at; then the number is a floor.
     Raises: Rejected(NOT_FOUND).
     """
     get_scheduled_job(ports, job_id)
     found = list(invocations.newest(ports.table, job_id))
-    return found[offset : offset + limit], len(found)
+    return Listed(found[offset : offset + limit], len(found), len(found) >= LIST_MAX)
 
 
 def count_invocations(
     ports: Ports, job_id: str, since: datetime, failures_only: bool = False
-) -> int:
+) -> Counted:
     """Return how many attempts ended since a moment; a cancelled one is a failure (Z102).
 
     Raises: Rejected(NOT_FOUND).
     """
     get_scheduled_job(ports, job_id)
-    return count(ports, job_id, since, failures_only=failures_only)
+    found = list(invocations.since(ports.table, job_id, since))
+    return Counted(sum(1 for _ in _counted(found, failures_only)), len(found) >= LIST_MAX)
 
 
-def count(
-    ports: Ports, job_id: str, since: datetime, *, failures_only: bool, most: int | None = None
-) -> int:
+def count_to(ports: Ports, job_id: str, since: datetime, *, failures_only: bool, most: int) -> int:
     """Return how many attempts of a job ended since a moment, counting to no more than `most`."""
     found = invocations.since(ports.table, job_id, since)
-    counted = (each for each in found if not failures_only or each.outcome is not Outcome.SUCCEEDED)
-    return sum(1 for _ in islice(counted, most))
+    return sum(1 for _ in islice(_counted(found, failures_only), most))
+
+
+def _counted(found: Iterable[Invocation], failures_only: bool) -> Iterator[Invocation]:
+    return (each for each in found if not failures_only or each.outcome is not Outcome.SUCCEEDED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.operations.attempts import unfailing
-from chalicelib.operations.invocations import count as count_since
+from chalicelib.operations.invocations import count_to
 from chalicelib.ports import Ports
 from chalicelib.scheduler import alarms
 from chalicelib.scheduler.alarms import Watch
@@ -23,7 +23,7 @@ def count(ports: Ports, job: ScheduledJob, attempt: Attempt) -> None:
         return
     now = ports.clock.now()
     since = alarms.since(alarm, now)
-    found = count_since(
+    found = count_to(
         ports,
         job.id,
         since,

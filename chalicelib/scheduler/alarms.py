@@ -14,6 +14,8 @@ from enum import StrEnum
 
 from chalicelib.scheduler.rows import Outcome
 
+THRESHOLD_MAX = 10_000  # invocations: no more are looked at to count them
+
 
 class Watch(StrEnum):
     """Which attempts an alarm counts."""

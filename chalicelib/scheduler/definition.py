@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from chalicelib.scheduler import loop, retry, urls
-from chalicelib.scheduler.alarms import Alarm, Sink, SinkType, Watch
+from chalicelib.scheduler.alarms import THRESHOLD_MAX, Alarm, Sink, SinkType, Watch
 from chalicelib.scheduler.gjson.limits import PATH_MAX
 from chalicelib.scheduler.loop import Loop
 from chalicelib.scheduler.overlap import STALE_AFTER, Overlap
@@ -33,6 +33,7 @@ __all__ = [
     "PATH_MAX",
     "POOL_MAX",
     "SCRIPT",
+    "THRESHOLD_MAX",
     "TIMEOUT_DEFAULT_MS",
     "TIMEOUT_MAX_MS",
     "WINDOW_MAX_MS",
@@ -65,7 +66,7 @@ TIMEOUT_MAX_MS = 840_000  # a minute below the longest run of a Lambda function
 POOL_MAX = 20
 NAME_MAX = 200  # characters
 DELAY_MAX_MS = 366 * 24 * 3600 * 1000
-COUNT_MAX = 1_000_000  # of iterations, attempts, and invocations that an alarm waits for
+COUNT_MAX = 1_000_000  # of iterations, and of attempts
 WINDOW_MAX_MS = 30 * 24 * 3600 * 1000
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110 section 5.6.2
@@ -237,7 +238,7 @@ def _problems_of_schedule(job: ScheduledJob) -> Iterator[Problem]:
 def _problems_of_alarm(alarm: Alarm | None) -> Iterator[Problem]:
     if alarm is None:
         return
-    yield from _outside("alarm.threshold", alarm.threshold, 1, COUNT_MAX)
+    yield from _outside("alarm.threshold", alarm.threshold, 1, THRESHOLD_MAX)
     yield from _outside("alarm.window_ms", alarm.window_ms, 1, WINDOW_MAX_MS)
     if not alarm.sinks:
         yield Problem("alarm.sinks", "expected at least one of log, webhook and email, found none")

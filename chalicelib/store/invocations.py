@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from chalicelib.ports import HISTORY, Item, Put, Query, Table
+from chalicelib.scheduler.alarms import THRESHOLD_MAX
 from chalicelib.scheduler.rows import Attempt, Outcome, Row
 from chalicelib.store import fields, reading, table
 from chalicelib.store.moments import to_ms
 
 KEPT = timedelta(days=30)  # as long as anybody asks how a schedule has been doing
-LIST_MAX = 10_000  # invocations that a list or a count looks at (design section 3, "Lists")
+LIST_MAX = THRESHOLD_MAX  # invocations that a list or a count looks at (design section 3, "Lists")
 ERROR_MAX = 2_000  # characters of an error that are kept
 OUTPUT_MAX = 2_000  # bytes of an output that are kept, to look at
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chalicelib.errors import Rejected
 from chalicelib.operations import invocations
+from chalicelib.operations.invocations import Counted
 from chalicelib.ports import Ports
 from chalicelib.scheduler.definition import Alarm, Retry, Sink, SinkType, Watch
 from chalicelib.scheduler.rows import Outcome
+from chalicelib.store import invocations as store
+from chalicelib.store.invocations import LIST_MAX
 from tests.fakes.clock import BEGIN
 from tests.fakes.runner import CANCELLED, FAILED, Said, remaining
 from tests.operations.scheduling import DAILY, LOOPING, Scheduling, at
@@ -21,7 +26,7 @@ WINDOW_MS = 600_000
 
 
 def counted(stage: Scheduling, job_id: str, failures_only: bool = False) -> int:
-    return invocations.count_invocations(stage.ports, job_id, BEGIN, failures_only)
+    return invocations.count_invocations(stage.ports, job_id, BEGIN, failures_only).count
 
 
 def alarm(watch: Watch, threshold: int) -> Alarm:
@@ -84,9 +89,16 @@ def test_an_invocation_tells_what_was_done_and_what_came_of_it() -> None:
     run = stage.fire(job)
     stage.pump()
 
-    ((told,), total) = invocations.list_invocations(stage.ports, job.id, 50, 0)
+    listed = invocations.list_invocations(stage.ports, job.id, 50, 0)
+    (told,) = listed.items
 
-    assert (1, run, 0, 0, 1) == (total, told.run_id, told.pool_idx, told.iteration, told.attempt)
+    assert (1, run, 0, 0, 1) == (
+        listed.total,
+        told.run_id,
+        told.pool_idx,
+        told.iteration,
+        told.attempt,
+    )
     assert (BEGIN, at(3), Outcome.FAILED) == (told.started_at, told.finished_at, told.outcome)
     assert (500, None, "expected 200", "�no") == (
         told.status_code,
@@ -102,9 +114,27 @@ def test_invocations_are_listed_from_the_newest_on() -> None:
     stage.fire(job)
     stage.wait(10)
 
-    page, total = invocations.list_invocations(stage.ports, job.id, 2, 1)
+    page = invocations.list_invocations(stage.ports, job.id, 2, 1)
 
-    assert ([(1, 2), (1, 1)], 4) == ([(each.iteration, each.attempt) for each in page], total)
+    assert [(1, 2), (1, 1)] == [(each.iteration, each.attempt) for each in page.items]
+    assert (4, False) == (page.total, page.is_floor)
+
+
+def test_what_is_counted_is_a_floor_where_the_search_stops() -> None:
+    stage = Scheduling()
+    job = stage.create(schedule=DAILY)
+    run = stage.fire(job)
+    stage.pump()
+    (one,) = stage.history(job)
+    for number in range(2, LIST_MAX + 1):
+        stage.table.write(store.write(replace(one, attempt=number)))
+    full = invocations.count_invocations(stage.ports, job.id, BEGIN)
+    stage.table.write(store.write(replace(one, run_id=f"{run}2")))
+
+    page = invocations.list_invocations(stage.ports, job.id, 2, 1)
+    assert (2, LIST_MAX, True) == (len(page.items), page.total, page.is_floor)
+    assert Counted(LIST_MAX, is_floor=True) == full
+    assert full == invocations.count_invocations(stage.ports, job.id, BEGIN)
 
 
 def test_only_what_ended_since_a_moment_is_counted() -> None:
@@ -115,7 +145,7 @@ def test_only_what_ended_since_a_moment_is_counted() -> None:
         stage.pump()
         stage.clock.move(10)
 
-    assert 2 == invocations.count_invocations(stage.ports, job.id, at(10))
+    assert 2 == invocations.count_invocations(stage.ports, job.id, at(10)).count
 
 
 @pytest.mark.parametrize("of_nobody", ["list", "count"])

@@ -89,6 +89,7 @@ def test_a_one_off_has_no_pool() -> None:
         ({"script": ScriptCall(env=(("A=B", "c"),))}, "env"),
         ({"script": ScriptCall(args=("a\0",))}, "args"),
         ({"alarm": Alarm(Watch.ALL, 0, 60_000)}, "alarm.threshold"),
+        ({"alarm": Alarm(Watch.ALL, 10_001, 60_000)}, "alarm.threshold"),
         ({"alarm": Alarm(Watch.ALL, 1, 0)}, "alarm.window_ms"),
         ({"alarm": Alarm(Watch.ALL, 1, 60_000, ())}, "alarm.sinks"),
         ({"alarm": Alarm(Watch.ALL, 1, 1, (Sink(SinkType.WEBHOOK, "x"),))}, "alarm.sinks"),

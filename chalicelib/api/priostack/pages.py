@@ -12,8 +12,6 @@ from chalicelib.api.priostack.shapes import LIMIT
 from chalicelib.api.schema import Object
 from chalicelib.store.lists import Cut, Listed
 
-FLOOR_HEADER = "Headrace-Total-Count-Is-Floor"  # the list stopped at its bound; there may be more
-
 
 def cut(asked: Mapping[str, Any], *, sort_by: str = "created_at", ascending: bool = False) -> Cut:
     """Return which part of a list is asked for; most begin with the newest."""
@@ -23,6 +21,5 @@ def cut(asked: Mapping[str, Any], *, sort_by: str = "created_at", ascending: boo
 
 def answer(shape: Object, shown: Sequence[Any], listed: Listed[Any]) -> Response:
     """Answer with one page."""
-    headers = {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
     body = shape.write((shown, listed.total))
-    return http.answer(200, body, headers if listed.is_floor else None)
+    return http.answer(200, body, http.floor_headers(listed.is_floor))

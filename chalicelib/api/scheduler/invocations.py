@@ -31,7 +31,8 @@ def list_invocations(job_id: str) -> Response:
     asked = http.query(routes.current_request, shapes.PAGE_QUERY)
     limit, offset = asked.get("limit", shapes.LIMIT), asked.get("offset", 0)
     page = invocations.list_invocations(wiring.ports(), named, limit, offset)
-    return http.answer(200, shapes.INVOCATION_PAGE.write(page))
+    body = shapes.INVOCATION_PAGE.write((page.items, page.total))
+    return http.answer(200, body, http.floor_headers(page.is_floor))
 
 
 @routes.route("/jobs/{job_id}/invocations/count", content_types=[])
@@ -48,5 +49,6 @@ def count_invocations(job_id: str) -> Response:
     asked = http.query(routes.current_request, shapes.COUNT_QUERY)
     since = max(asked.get("since", EVER), EVER)
     failures_only = asked.get("failures_only", False)
-    count = invocations.count_invocations(wiring.ports(), named, since, failures_only)
-    return http.answer(200, shapes.COUNT.write(count))
+    counted = invocations.count_invocations(wiring.ports(), named, since, failures_only)
+    body = shapes.COUNT.write(counted.count)
+    return http.answer(200, body, http.floor_headers(counted.is_floor))

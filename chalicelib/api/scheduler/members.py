@@ -33,6 +33,7 @@ from chalicelib.scheduler.definition import (
     NAME_MAX,
     PATH_MAX,
     POOL_MAX,
+    THRESHOLD_MAX,
     TIMEOUT_MAX_MS,
     WINDOW_MAX_MS,
     Alarm,
@@ -145,7 +146,7 @@ ALARM = Object(
     "Alarm",
     {
         "watch": Field(Choice(tuple(Watch)), lambda alarm: alarm.watch, required=True),
-        "threshold": Field(Whole(1, COUNT_MAX), lambda alarm: alarm.threshold, required=True),
+        "threshold": Field(Whole(1, THRESHOLD_MAX), lambda alarm: alarm.threshold, required=True),
         "window_ms": Field(Whole(1, WINDOW_MAX_MS), lambda alarm: alarm.window_ms, required=True),
         "sinks": Field(ListOf(SINK), lambda alarm: alarm.sinks),
     },

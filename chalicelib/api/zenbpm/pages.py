@@ -13,8 +13,6 @@ from chalicelib.api.schema import Object
 from chalicelib.api.zenbpm.shapes import PAGE_SIZE
 from chalicelib.store.lists import Cut, Listed
 
-FLOOR_HEADER = "Headrace-Total-Count-Is-Floor"  # the list stopped at its bound; there may be more
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -55,11 +53,4 @@ def cut(asked: Mapping[str, Any], order: Order) -> Cut:
 def answer(shape: Object, asked: Mapping[str, Any], listed: Listed[Any]) -> Response:
     """Answer with one page."""
     page = Page(listed.items, asked.get("page", 1), asked.get("size", PAGE_SIZE), listed.total)
-    return http.answer(200, shape.write(page), floor_headers(listed.is_floor))
-
-
-def floor_headers(is_floor: bool) -> dict[str, str] | None:
-    """Return the headers that say whether what was counted may be more."""
-    if not is_floor:
-        return None
-    return {FLOOR_HEADER: "true", "Access-Control-Expose-Headers": FLOOR_HEADER}
+    return http.answer(200, shape.write(page), http.floor_headers(listed.is_floor))

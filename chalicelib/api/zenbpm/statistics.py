@@ -84,4 +84,4 @@ def get_process_instance_element_statistics(process_instance_key: str) -> Respon
 
 
 def _answer(shape: Object, elements: Elements) -> Response:
-    return http.answer(200, shape.write(elements), pages.floor_headers(elements.is_floor))
+    return http.answer(200, shape.write(elements), http.floor_headers(elements.is_floor))

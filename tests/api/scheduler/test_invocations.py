@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from chalicelib.store import invocations
+from chalicelib.store.invocations import LIST_MAX
 from tests.api.client import Client
 from tests.api.scheduler.driver import JOBS, create, get, post
 from tests.fakes.runner import CANCELLED, FAILED, Said, remaining
 from tests.operations.scheduling import Scheduling
 
+FLOOR = "Headrace-Total-Count-Is-Floor"
 BUSY = {"loop_enabled": True, "retry_enabled": True}
 STORY = (remaining(2), FAILED, remaining(1), remaining(0))
 
@@ -136,6 +140,22 @@ def test_invocations_are_listed_page_by_page(client: Client, stage: Scheduling) 
     assert newest[50:] == listed("?offset=50")
     assert newest[7:9] == listed("?limit=2&offset=7")
     assert newest == listed("?limit=500")
+
+
+def test_a_header_tells_a_total_and_a_count_that_stopped_at_their_bound(
+    client: Client, stage: Scheduling
+) -> None:
+    job = run(client, stage)
+    (one,) = invocations.newest(stage.table, job["id"])
+    asked = [f"{JOBS}/{job['id']}/invocations{more}" for more in ("?limit=1", "/count")]
+    assert [None, None] == [client.get(each).headers.get(FLOOR) for each in asked]
+
+    for number in range(2, LIST_MAX + 1):
+        stage.table.write(invocations.write(replace(one, attempt=number)))
+    listed, counted = map(client.get, asked)
+
+    assert ("true", LIST_MAX) == (listed.headers[FLOOR], listed.json["total"])
+    assert ("true", LIST_MAX) == (counted.headers[FLOOR], counted.json["count"])
 
 
 @pytest.mark.parametrize(

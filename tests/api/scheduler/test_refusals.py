@@ -70,6 +70,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"alarm": {}}, "alarm.watch"),
     ({"alarm": {**ALARM, "watch": "some"}}, "alarm.watch"),
     ({"alarm": {**ALARM, "threshold": 0}}, "alarm.threshold"),
+    ({"alarm": {**ALARM, "threshold": 10_001}}, "alarm.threshold"),
     ({"alarm": {**ALARM, "window_ms": 30 * 86_400_000 + 1}}, "alarm.window_ms"),
     ({"alarm": {**ALARM, "sinks": []}}, "alarm.sinks"),
     ({"alarm": {**ALARM, "sinks": [{"type": "sms"}]}}, "alarm.sinks.0.type"),
