@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from chalicelib.engine.commands import FailJob
-from chalicelib.engine.job_results import AdHocResult
+from chalicelib.engine.job_results import JobResult
 from chalicelib.engine.limits import SMALL_VARIABLES_BYTES
 from chalicelib.engine.state import Job
 from chalicelib.errors import Reason, Rejected
@@ -73,7 +73,7 @@ def _wanted(stage: Stage, variables: JsonObject) -> Start:
 
 
 def complete(
-    stage: Stage, job: Job, variables: JsonObject, result: AdHocResult | None = None
+    stage: Stage, job: Job, variables: JsonObject, result: JobResult | None = None
 ) -> None:
     """Complete a job, and note whether that was acknowledged."""
     stage.ledger.offer(job.key, variables)

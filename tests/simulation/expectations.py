@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import pairwise
 
-from chalicelib.engine.state import Incident, Root
+from chalicelib.bpmn.model import Process
+from chalicelib.engine.state import (
+    USER_TASK,
+    Incident,
+    Instance,
+    InstanceState,
+    Job,
+    JobState,
+    Root,
+)
 from chalicelib.engine.turn import Entered, HistoryEvent, Left
 from chalicelib.store import (
     definitions,
@@ -101,6 +110,58 @@ def one_incident(stage: Stage) -> Iterator[str]:
         for job, times in opened.items():
             if times > 1:
                 yield f"job {job} failed for good once and has {times} incidents"
+
+
+def heard_out(stage: Stage) -> Iterator[str]:
+    """The listener of a process came once if its instance ended in the way that it listens to."""
+    ends = {"end 0": InstanceState.COMPLETED, "cancel 0": InstanceState.TERMINATED}
+    for instance in _instances(stage):
+        done = [job for job in _jobs(instance) if job.state is JobState.COMPLETED]
+        heard = [ends[job.listener] for job in done if job.listener in ends]
+        if heard not in ([], [instance.root.state]):
+            yield f"instance {instance.key} is {instance.root.state} and heard {heard}"
+        listened = [each.event for each in _process(stage, instance).listeners]
+        wanted = [ends.get(f"{event} 0") for event in listened]
+        if instance.root.state in wanted and not heard:
+            yield f"instance {instance.key} is {instance.root.state} and heard nobody"
+
+
+def surely_done(stage: Stage) -> Iterator[str]:
+    """A user task is only completed by who is sure: all others were denied it."""
+    for instance in _instances(stage):
+        for job in _jobs(instance):
+            if (job.kind, job.state) != (USER_TASK, JobState.COMPLETED):
+                continue
+            if (job.outputs or {}).get("sure") is not True:
+                yield f"user task {job.key} was completed by {job.outputs}"
+
+
+def ended_heard(stage: Stage) -> Iterator[str]:
+    """A user task that was ended was so after its listener, and one that was done without it."""
+    for instance in _instances(stage):
+        states = {job.state for job in _jobs(instance) if job.kind == USER_TASK}
+        heard = [job.state for job in _jobs(instance) if job.listener == "canceling 0"]
+        if JobState.TERMINATED in states and heard != [JobState.COMPLETED]:
+            yield f"instance {instance.key} has an ended user task whose listener is {heard}"
+        if JobState.COMPLETED in states and heard:
+            yield f"instance {instance.key} has a user task that was done and ended: {heard}"
+
+
+def _instances(stage: Stage) -> Iterator[Instance]:
+    for key in sorted(stage.watch.roots):
+        instance = instances.load(stage.inner, key, None)
+        if instance is not None:
+            yield instance
+
+
+def _jobs(instance: Instance) -> list[Job]:
+    return [record for record in instance.records.values() if isinstance(record, Job)]
+
+
+def _process(stage: Stage, instance: Instance) -> Process:
+    definition = definitions.get(stage.inner, instance.root.definition_key)
+    assert definition is not None
+    return definition.process
 
 
 def claimed_once(stage: Stage) -> Iterator[str]:

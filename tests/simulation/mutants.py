@@ -18,7 +18,7 @@ from chalicelib.delivery import bells, horizon, later
 from chalicelib.delivery.bells import Bell
 from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
-from chalicelib.engine import ad_hoc_jobs, subscriptions
+from chalicelib.engine import ad_hoc_jobs, execution_listeners, subscriptions, task_listeners
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
@@ -236,3 +236,22 @@ def records_written_whole() -> Mutant:
         return write and replace(write, set=dict(new))
 
     return replaced(difference, update=update_all)
+
+
+# --- listeners before what they hold up ----------------------------------------------------------
+
+
+def tasks_end_unheard() -> Mutant:
+    """End a user task at once, whoever listens to its end."""
+    return replaced(task_listeners, is_heard_at_end=lambda *_: False)
+
+
+def denials_pass() -> Mutant:
+    """Complete a user task whatever its listeners answer."""
+    answered = task_listeners.answered
+    return replaced(task_listeners, answered=lambda draft, job, _: answered(draft, job, None))
+
+
+def processes_end_unheard() -> Mutant:
+    """End an instance at once, whoever listens to its process."""
+    return replaced(execution_listeners, hear_process=lambda *_: False)

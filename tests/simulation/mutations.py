@@ -230,6 +230,15 @@ def ordering_mutations() -> list[Mutation]:
             ("two-dmn-deployments",),
         ),
         Mutation("a decision within its turn", mutants.decisions_apart, ("decided-or-cancelled",)),
+        Mutation(
+            "hearing a user task before it ends", mutants.tasks_end_unheard, ("ended-and-heard",)
+        ),
+        Mutation("a denial of a user task's listener", mutants.denials_pass, ("denied",)),
+        Mutation(
+            "hearing a process before it ends",
+            mutants.processes_end_unheard,
+            ("heard-at-its-end", "heard-at-its-cancel"),
+        ),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
         *(Mutation(*each) for each in run_mutations.ORDERINGS),
         *(Mutation(*each) for each in route_mutations.ORDERINGS),

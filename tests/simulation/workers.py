@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 
 from chalicelib.delivery import bells, horizon
-from chalicelib.engine.job_results import AdHocResult
+from chalicelib.engine.job_results import JobResult, TaskResult
 from chalicelib.engine.state import Job
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.json_text import JsonObject
@@ -38,7 +38,7 @@ class Habits:
     """How a worker works: how long, and which of its deliveries it fails.
 
     Shapes: `fails` says of a job whether it is failed, with the backoff; else it is completed, with
-        what the worker `orders`.
+        what the worker `orders`; who answers for the listener of a user task says nothing else.
     """
 
     lock: timedelta | None = LOCK  # None: a hold, as a worker of Priostack has it
@@ -46,7 +46,7 @@ class Habits:
     first_ms: int | None = None  # of a job's first delivery, if that is otherwise
     jobs_max: int = 1
     fails: Callable[[Job], bool] = field(default=lambda _: False)
-    orders: Callable[[Job], AdHocResult | None] = field(default=lambda _: None)
+    orders: Callable[[Job], JobResult | None] = field(default=lambda _: None)
     leaves: int | None = None  # the retries that its failures say are left, as of Priostack
     backoff: timedelta | None = None
     names_failures: bool = False  # by an Idempotency-Key, in place of the delivery token
@@ -166,7 +166,8 @@ def work(stage: Stage, job: Job, habits: Habits) -> None:
         fail(stage, job, habits.backoff, habits.names_failures, habits.doubles_failures)
     else:
         told: JsonObject = {"done": job.element_id, "token": Decimal(job.delivery_token)}
-        complete(stage, job, told, habits.orders(job))
+        result = habits.orders(job)
+        complete(stage, job, {} if isinstance(result, TaskResult) else told, result)
 
 
 def lambda_worker(

@@ -9,6 +9,7 @@ from tests.simulation.scenarios import (
     failing,
     flowing,
     handing_out,
+    listening,
     meeting,
     operating,
     polling,
@@ -21,7 +22,7 @@ SCENARIOS = {
     scenario.name: scenario
     for module in (
         *(flowing, handing_out, failing, operating, polling, scheduling, meeting, deciding),
-        *(calling, activating, routing, starting),
+        *(calling, activating, listening, routing, starting),
     )
     for scenario in module.SCENARIOS
 }
