@@ -21,7 +21,8 @@ from chalicelib.errors import Rejected
 from chalicelib.ports import Table
 from chalicelib.profile import Profile
 from chalicelib.store import history, instances
-from tests.engine.test_properties import BLOCKS, Block, commands, drawn
+from tests.engine.blocks import BLOCKS, Block, drawn
+from tests.engine.random_steps import commands
 from tests.fakes.table import MemoryTable
 from tests.play import NOW, Play, load, to_json
 
