@@ -7,6 +7,7 @@ can read in it: the names in its expressions, and the codes of its errors.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from functools import partial
 
 from chalicelib import feel
 from chalicelib.bpmn.model import Element, EventType, Process, SequenceFlow, Value
+from chalicelib.engine.job_results import Activation, AdHocResult, JobResult
 from chalicelib.engine.state import (
     USER_TASK,
     ChildWait,
@@ -31,6 +33,7 @@ from chalicelib.errors import Rejected
 from chalicelib.json_text import JsonObject, JsonValue
 from chalicelib.operations import messages, signals, user_tasks
 from chalicelib.operations.incidents import Mended, resolve_incident
+from chalicelib.operations.jobs import complete_job
 from chalicelib.operations.messages import Message
 from chalicelib.profile import Profile
 from chalicelib.store import instances, rows, start_timers
@@ -38,7 +41,7 @@ from chalicelib.store.definitions import Definition
 from tests.operations.stage import Stage
 
 STEPS_MAX = 400  # of one instance; those of other people's models take a tenth of it
-KINDS = ("boolean", "text", "list", "number")  # of values, as messages call them
+KINDS = ("boolean", "text", "list", "number", "context")  # of values, as messages call them
 ACTIVE = (InstanceState.ACTIVE, InstanceState.TERMINATING)
 
 Act = Callable[[], object]
@@ -62,15 +65,28 @@ def expressions(part: object) -> Iterator[str]:
         yield from (each for inner in part for each in expressions(inner))
 
 
-def names_of(process: Process) -> list[str]:
-    """Return the names of the variables that a process may ask for, in order."""
+def names_of(process: Process) -> set[str]:
+    """Return the names of the variables that a process may ask for."""
     texts = expressions([*process.elements.values(), *process.flows.values()])
-    return sorted({name for text in texts for name in feel.parse(text).names})
+    return {name for text in texts for name in feel.parse(text).names}
+
+
+def members_of(process: Process) -> set[str]:
+    """Return the names that a process may ask for in a variable."""
+    texts = expressions([*process.elements.values(), *process.flows.values()])
+    return {name for text in texts for name in re.findall(r"\.([^\W\d]\w*)", text)}
 
 
 def codes_of(process: Process) -> list[str]:
     """Return the codes of the errors that a process catches, and one that nobody does."""
     return ["nobody's", *sorted({e.error_code for e in process.elements.values() if e.error_code})]
+
+
+def steered_by(process: Process) -> Iterator[tuple[str, list[str]]]:
+    """Yield the id of each ad-hoc subprocess, with those of the elements it may activate."""
+    for element in process.elements.values():
+        if element.ad_hoc is not None:
+            yield element.id, [str(each["elementId"]) for each in element.ad_hoc.activatable]
 
 
 class RandomWorker:
@@ -83,7 +99,9 @@ class RandomWorker:
         self.profile = profile
         self.dice = random.Random(seed)
         self.names = sorted({name for process in processes for name in names_of(process)})
+        self.members = sorted({name for process in processes for name in members_of(process)})
         self.codes = sorted({code for process in processes for code in codes_of(process)})
+        self.steered = {id_: ids for process in processes for id_, ids in steered_by(process)}
         self.key = 0
 
     # --- what is invented ------------------------------------------------------------------
@@ -95,6 +113,8 @@ class RandomWorker:
                 return self.dice.random() < 0.5
             case "text":
                 return f"text-{self.dice.randrange(200)}"
+            case "context":
+                return {name: self.value(self.dice.choice(KINDS[:-1])) for name in self.members}
             case "list":
                 return [f"item-{number}" for number in range(self.dice.randrange(4))]
             case _:
@@ -211,7 +231,17 @@ class RandomWorker:
                 code = self.dice.choice(self.codes)
                 self.stage.fail(claimed, error_code=code, variables=self.variables())
             case _:
-                self.stage.complete(claimed, **self.variables())
+                result = self.result(job)
+                complete_job(self.stage.ports, job.key, self.variables(), result=result)
+
+    def result(self, job: Job) -> JobResult | None:
+        """Order how an ad-hoc subprocess goes on, if the job is one's; None for any other."""
+        steered = self.steered.get(job.element_id)
+        if steered is None:
+            return None
+        if self.dice.random() < 0.5:
+            return AdHocResult(is_fulfilled=True, cancels_remaining=self.dice.random() < 0.5)
+        return AdHocResult((Activation(self.dice.choice(steered), self.variables()),))
 
     def be_person(self, task: Job) -> None:
         """Claim a user task, or complete what is claimed."""
@@ -223,7 +253,9 @@ class RandomWorker:
     def mend(self, incident: Incident) -> None:
         """Resolve an incident with other values: by guess, or as its message asks for them."""
         values = self.variables()
-        if self.dice.random() < 0.7:
+        if "has no '" in incident.message:
+            values = self.variables(kind="context")
+        elif self.dice.random() < 0.7:
             named = [name for name in self.names if name in incident.message]
             kind = next((kind for kind in KINDS if f"expected a {kind}" in incident.message), "")
             values = self.variables(named, kind)
