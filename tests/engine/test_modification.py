@@ -11,6 +11,7 @@ from chalicelib.engine.state import InstanceState, Job, JobState, Purge, Timer, 
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from chalicelib.store import execution
+from tests.engine.event_models import undone
 from tests.engine.models import boundary, end, line, parallel, process, service, start, sub
 from tests.play import Play, play
 
@@ -192,3 +193,12 @@ def test_what_is_withdrawn_is_remembered_by_the_root_as_it_is_stored() -> None:
     read = execution.from_text(execution.to_text(left), root.key, root.created_at)
 
     assert left.purges == read["purges"]
+
+
+def test_an_instance_that_lost_its_last_token_has_nothing_left_to_be_undone() -> None:
+    done = undone(service("a"), service("undo_a"))
+    game = play(process(start(), done, service("b"), flows="start > a > b")).create().complete("a")
+
+    modify(game, ends=("b",))
+
+    assert (InstanceState.TERMINATED, {}) == (game.state, game.root.completed)
