@@ -110,7 +110,9 @@ def _ask_to_end(draft: Draft, purge: Purge, element: ElementInstance) -> None:
 def _quiet(draft: Draft, purge: Purge) -> None:
     """Let nothing happen any more on an element that only waits for the end of what is inside."""
     own, catcher = draft.live.get(purge.scope), purge.catcher
-    if own is None or own.is_ending or (catcher is not None and catcher.scope == purge.scope):
+    if own is None or _is_asked(draft, own):
+        return
+    if catcher is not None and catcher.scope == purge.scope:
         return
     if own.timers or own.subscriptions or own.incident is not None:
         draft.need(tokens.records_of(draft, own))

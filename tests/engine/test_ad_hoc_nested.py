@@ -181,6 +181,16 @@ def test_when_it_cancels_it_waits_until_what_it_called_has_ended() -> None:
     assert ["after"] == end_child(game, InstanceState.TERMINATED).open_jobs
 
 
+def test_nothing_happens_on_it_while_it_waits_for_what_it_called() -> None:
+    box = ad_hoc("h", call("c", "child"), B, active='["c", "b"]', until="true")
+    xml = process(start(), box, boundary("late", "h", duration="PT5S"), service("mend"), end(),
+                  flows="start > h > end; late > mend")  # fmt: skip
+    game = play(xml).create().complete("b").wait(9)
+
+    assert ([], []) == (game.timers, game.open_jobs)
+    assert InstanceState.COMPLETED == end_child(game, InstanceState.TERMINATED).state
+
+
 def test_while_it_waits_for_what_it_called_its_worker_is_not_heard() -> None:
     box = ad_hoc("h", call("c", "child"), B, job="agent")
     xml = process(start(), box, boundary("late", "h", duration="PT5S"), service("mend"), end(),
