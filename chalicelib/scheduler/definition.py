@@ -278,6 +278,11 @@ def _warnings_of_call(job: ScheduledJob) -> Iterator[str]:
     elif job.type == SCRIPT:
         if not job.script.interpreter:
             yield "interpreter is missing; every run will be cancelled"
+        elif "/" in job.script.interpreter and not job.script.interpreter.startswith("/"):
+            yield (
+                f'interpreter is "{job.script.interpreter}", neither a name nor an absolute path; '
+                "every run will be cancelled"
+            )
     else:
         yield f'type is "{job.type}", not {HTTP} or {SCRIPT}; every run will be cancelled'
 

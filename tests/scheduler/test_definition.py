@@ -133,6 +133,11 @@ def test_numbers_at_their_limit_are_not_refused() -> None:
             marks=pytest.mark.rule("Z64"),
         ),
         pytest.param({"type": "script"}, "interpreter", marks=pytest.mark.rule("Z65")),
+        pytest.param(
+            {"type": "script", "script": ScriptCall("bin/sh")},
+            "interpreter",
+            marks=pytest.mark.rule("Z65"),
+        ),
         pytest.param({"type": "ftp"}, "type", marks=pytest.mark.rule("Z66")),
     ],
 )
