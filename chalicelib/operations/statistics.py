@@ -70,7 +70,8 @@ def get_process_definition_element_statistics(ports: Ports, key: int) -> Element
     """
     definitions.require(ports, key)
     active, incidents, is_floor = statistics.count_elements(ports.table, key, LIST_MAX)
-    counts = {id_: ElementCounts(active[id_], incidents[id_]) for id_ in sorted(active)}
+    ids = sorted(active | incidents)
+    counts = {id_: ElementCounts(active[id_], incidents[id_]) for id_ in ids}
     return Elements(counts, tells_past=False, is_floor=is_floor)
 
 

@@ -62,7 +62,8 @@ def count_elements(
             continue  # a part of a body, of another definition
         live = root.live.values()
         counted = (each for each in live if not (each.is_listening or each.loop))
-        active.update(each.element_id for each in counted if each.key not in root.bodies)
+        ids = (each.element_id for each in counted if each.key not in root.bodies)
+        active.update(id_ for id_ in ids if id_ != root.bpmn_process_id)  # that is no element
         incidents.update(element.element_id for element in live if element.incident is not None)
     return active, incidents, is_floor
 

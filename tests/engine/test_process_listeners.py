@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from chalicelib.bpmn import codec
-from chalicelib.engine.commands import CompleteJob, CreateInstance, ModifyInstance
-from chalicelib.engine.limits import DEFAULT_LIMITS
+from chalicelib.engine.commands import CompleteJob, CreateInstance, EndChild, ModifyInstance
 from chalicelib.engine.parts import AT_ONCE
-from chalicelib.engine.state import ChildWait, InstanceState, Variables
+from chalicelib.engine.state import (
+    BPMN,
+    ChildWait,
+    Instance,
+    InstanceState,
+    JobState,
+    Variables,
+    key_of,
+)
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from tests.bpmn.models import parsed, refusal_of
-from tests.engine.models import boundary, end, io, line, process, service, start, sub, task
+from tests.engine.models import (
+    boundary,
+    call,
+    end,
+    io,
+    line,
+    process,
+    service,
+    start,
+    sub,
+    task,
+    user,
+)
 from tests.engine.test_execution_listeners import BOTH, do, listeners, many, types
-from tests.play import play
+from tests.play import play, to_json
 
 
 def heard(model: bytes, *written: str) -> bytes:
@@ -367,16 +389,70 @@ def test_what_listeners_give_a_task_stays_with_it_and_through_a_resolve(profile:
     assert ({"done": True} if leaves else {}) == game.variables
 
 
+def called(heard_: str, **more: Any) -> bytes:
+    return line(call("c", "other", extensions=heard_, **more), service("b"))
+
+
 @pytest.mark.parametrize("down", [True, False])
 def test_what_listeners_give_a_call_activity_is_handed_down(down: bool) -> None:
-    said = f'<zeebe:calledElement processId="other" propagateAllParentVariables="{down}"/>'.lower()
-    said = said.replace("calledelement", "calledElement").replace("processid", "processId")
-    said = said.replace("propagateallparentvariables", "propagateAllParentVariables")
-    called = f'<callActivity id="c"><extensionElements>{said}{listeners("start:x")}'
-    model = line(f"{called}</extensionElements></callActivity>")
-    game = play(model, profile=Profile.PRIOSTACK, limits=DEFAULT_LIMITS).create(n=1)
+    """Row 62 of the known ways to get it wrong."""
+    model = called(listeners("start:x"), propagateAllParentVariables=str(down).lower())
+    game = play(model, profile=Profile.PRIOSTACK).create(n=1)
 
     do(game, "x", token="t")
-
     (wait,) = game.records(ChildWait)
-    assert ({"n": 1, "token": "t"} if down else {"token": "t"}) == wait.variables
+    game.send(EndChild(wait.key, InstanceState.TERMINATED))
+    game.resolve()
+
+    (again,) = game.records(ChildWait)
+    assert again.key != wait.key
+    for each in (wait, again):
+        assert ({"n": 1, "token": "t"} if down else {"token": "t"}) == each.variables
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_listeners_of_its_end_see_what_a_call_activity_got_back(up: bool) -> None:
+    """Row 62 of the known ways to get it wrong."""
+    heard_ = listeners("start:x", "end:y")
+    model = called(heard_, propagateAllChildVariables=str(up).lower())
+    game = play(model, profile=Profile.PRIOSTACK).create(n=1)
+
+    do(game, "x", token="t")
+    (wait,) = game.records(ChildWait)
+    done = to_json({"found": 7, "token": "other"})
+    game.send(EndChild(wait.key, InstanceState.COMPLETED, done))
+
+    assert {"n": 1, "found": 7, "token": "other"} == game.job("y").inputs
+    assert ({"n": 1, "found": 7} if up else {"n": 1}) == game.variables
+    do(game, "y", kept=True)
+    assert True is game.variables["kept"]
+
+
+def test_a_listener_that_an_older_version_left_after_a_task_was_done_goes_on() -> None:
+    """There the task had ended before its listeners came, and they carried what it gave."""
+    heard_ = '<zeebe:taskListeners><zeebe:taskListener eventType="completing" type="x"/>'
+    mapped = io(None, {"approved": "=ok"})
+    model = line(user("a", extensions=f"{mapped}{heard_}</zeebe:taskListeners>"))
+    game = play(model, profile=Profile.PRIOSTACK).create()
+    (task_,) = game.jobs
+    assert game.instance is not None
+    (element,) = game.root.live.values()
+    listener = replace(
+        task_,
+        key=task_.key + 1,
+        kind=BPMN,
+        type="x",
+        listener="completing 0",
+        carried={"produced": {"ok": True}, "local": {}},
+    )
+    done = replace(task_, state=JobState.COMPLETED, outputs={"ok": True})
+    records = {key_of(each): each for each in (done, listener)}
+    live = {element.key: element._replace(job=listener.key)}
+    root = replace(game.root, live=live, next_offset=game.root.next_offset + 1)
+    game.instance = Instance(root, {**game.instance.records, **records})
+
+    game.fail("x", retries=0).resolve()
+    assert {"ok": True} == game.job("x").inputs
+    do(game, "x")
+
+    assert (InstanceState.COMPLETED, {"approved": True}) == (game.state, game.variables)
