@@ -66,7 +66,7 @@ def test_a_process_is_counted_as_no_element_but_for_its_incident(client: Client)
         "items"
     ]
     (incident,) = incidents(client, key)
-    assert (204, "p") == (resolve(client, incident["key"]).status, incident["elementId"])
+    assert (201, "p") == (resolve(client, incident["key"]).status, incident["elementId"])
 
 
 @pytest.mark.parametrize("cancels", ["x", "work"])

@@ -1,6 +1,6 @@
 """User tasks that the engine manages: no job, no worker; people are assigned and complete them.
 
-Upstream has no such tasks: these calls are Headrace's own, after Camunda's (docs/adr/0030).
+Upstream has no such tasks: these calls are Headrace's own, after Camunda's (docs/adr/0037).
 """
 
 from __future__ import annotations
