@@ -53,6 +53,8 @@ _HOP = frozenset(
 # What the emulator would take for itself: whose account, which of its services.
 _PRIVATE = ("authorization", "x-amz", "x-amzn", "x-ministack")
 KEY = "X-Api-Key"  # which the emulator leaves to us
+# Paths of the dialects whose errors are `{"error"}`; those of all others are code and message.
+ERRORS_ARE_ONE_TEXT = ("/api/v1/", "/scheduler/v1/")
 
 
 class Front(ThreadingHTTPServer):
@@ -209,9 +211,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(
         self, status: HTTPStatus, code: str, message: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        """Answer in the contract's shape; the body was not read, so the connection ends."""
+        """Answer in the dialect's shape; the body was not read, so the connection ends."""
         self.close_connection = True
-        content = json.dumps({"code": code, "message": message}).encode()
+        is_one_text = getattr(self, "path", "").startswith(ERRORS_ARE_ONE_TEXT)
+        error = {"error": message} if is_one_text else {"code": code, "message": message}
+        content = json.dumps(error).encode()
         # Read by pages of other origins as any answer is; of a line that is no HTTP there are none.
         sent = getattr(self, "headers", None)
         shared = shared_with(self.server.origins, sent.get("Origin") if sent else None)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.api import priostack, scheduler
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
 
@@ -166,6 +167,17 @@ def test_a_body_over_the_limit_is_answered_413_in_the_contracts_shape(
     assert "PAYLOAD_TOO_LARGE" == answer.json["code"]
     assert "1001 bytes is over the limit of 1000 bytes" in answer.json["message"]
     assert [] == gateway.seen
+
+
+@pytest.mark.parametrize("prefix", [priostack.PREFIX, scheduler.PREFIX])
+def test_it_refuses_in_the_shape_of_the_dialect(front: Front, prefix: str) -> None:
+    too_large = ask(front, "POST", f"{prefix}/jobs", b"x" * (BODY_MAX + 1))
+    unserved = ask(front, "TRACE", f"{prefix}/jobs")
+
+    assert [413, 405] == [too_large.status, unserved.status]
+    assert ["error"] == list(too_large.json)
+    assert "1001 bytes is over the limit of 1000 bytes" in too_large.json["error"]
+    assert {"error": "method not allowed"} == unserved.json
 
 
 def test_a_body_of_the_limit_passes(front: Front) -> None:
