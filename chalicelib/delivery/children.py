@@ -32,9 +32,9 @@ def written(command: Kin) -> JsonObject:
             return {"do": END, "child": child}
         case HearEscalation(child, number, code):
             return {"do": ESCALATION, "child": child, "number": number, "code": code}
-        case HearIteration(child, number, variables):
+        case HearIteration(child, number, variables, is_withdrawn):
             told: JsonObject = {"do": ITERATION, "child": child, "number": number}
-            return {**told, "variables": variables}
+            return {**told, "variables": variables, **({"withdrawn": True} if is_withdrawn else {})}
         case _ as never:
             assert_never(never)
 
@@ -49,5 +49,6 @@ def read(word: str, body: JsonObject) -> Kin:
         return HearEnd(child)
     if word == ITERATION:
         number = bodies.integer(body, "number")
-        return HearIteration(child, number, bodies.members(body, "variables"))
+        values = bodies.members(body, "variables")
+        return HearIteration(child, number, values, body.get("withdrawn") is True)
     return HearEscalation(child, bodies.integer(body, "number"), bodies.text(body, "code"))

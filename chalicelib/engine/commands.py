@@ -222,11 +222,12 @@ class HearEscalation:
 @dataclass(frozen=True, slots=True)
 class HearIteration:
     """An iteration, by its number within a part of a body, is over: the completion condition is to
-    be judged, which may ask for `variables` of it."""
+    be judged, which may ask for `variables` of it; not after one that an operator ended."""
 
     child: int
     number: int
     variables: JsonObject = field(default_factory=dict)
+    is_withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

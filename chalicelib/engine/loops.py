@@ -33,11 +33,17 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
     if node.loop.test_before and not _goes_on(draft, node, {**seen, COUNTER: Decimal(0)}, 0):
         tokens.leave(draft, node, scope, key)
         return
+    open_body(draft, node, scope, key)
+    _begin_round(draft, node, key)
+
+
+def open_body(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Open the body of an activity, without a round in it yet. Raises: Stuck."""
+    seen = variables.visible(draft, scope)
     draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     draft.history.append(Iterated(key, key))
     draft.open_scope(key, {COUNTER: Decimal(1)})
     waits.arm_boundary(draft, node, draft.live[key], seen)
-    _begin_round(draft, node, key)
 
 
 def next_round(draft: Draft, node: Node, body: ElementInstance) -> None:

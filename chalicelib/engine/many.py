@@ -160,8 +160,7 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
     if loop.completion is not None and draft.is_part(body):
         parts.report(draft, node, iteration.loop, seen)
     elif loop.completion is not None:
-        live = sum(each.scope == body for each in draft.live.values()) - 1
-        is_last = is_enough(draft, node, state, live, seen)
+        is_last = is_enough(draft, node, state, _others(draft, state, iteration), seen)
     late = _late(draft, node, iteration, seen, result)
     if loop.results:
         keep(draft, body, state.total, {iteration.loop: result})
@@ -199,13 +198,29 @@ def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> 
         raise
 
 
-def is_enough(draft: Draft, node: Node, state: Progress, live: int, seen: JsonObject) -> bool:
-    """Say whether the completion condition holds after an iteration. Raises: Stuck."""
+def _others(draft: Draft, state: Progress, iteration: ElementInstance) -> tuple[int, int]:
+    """Return how many iterations are live beside one, and how many were ended by an operator."""
+    body = iteration.scope
+    live = sum(each.scope == body for each in draft.live.values()) - 1
+    if many_of(draft.plan.nodes[iteration.element_id]).is_sequential:
+        return live, 0  # with an iteration that is ended so the body ends
+    following = (move.position for move in draft.agenda if move.scope == body and move.position)
+    begun = next(following, state.total + 1) - 1
+    return live, begun - state.completed - live
+
+
+def is_enough(
+    draft: Draft, node: Node, state: Progress, others: tuple[int, int], seen: JsonObject
+) -> bool:
+    """Say whether the completion condition holds after an iteration. Raises: Stuck.
+
+    Shapes: `others` are how many iterations are live, and how many were ended by an operator.
+    """
     counters: JsonObject = {
         TOTAL: Decimal(state.total),
-        ACTIVE: Decimal(live),
+        ACTIVE: Decimal(others[0]),
         COMPLETED: Decimal(state.completed),
-        TERMINATED: Decimal(0),
+        TERMINATED: Decimal(others[1]),
     }
     where = f"completion condition of {node.id}"
     found = _completing(draft, many_of(node).completion, {**seen, **counters}, where)

@@ -14,14 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import ad_hoc_jobs, lifecycle, listeners, tokens
+from chalicelib.engine import lifecycle, listeners, places, tokens
 from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.elements import subprocesses
 from chalicelib.engine.state import ElementInstance, Move, Purge
-from chalicelib.engine.stuck import Stuck
-from chalicelib.engine.turn import Entered
-from chalicelib.errors import Reason, Rejected
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
@@ -74,7 +70,7 @@ def _moves_to(draft: Draft, nodes: Iterable[Node], home: int, doomed: frozenset[
     Shapes: `home` is the instance, or a subprocess in it that is taken where it is on the way;
         nothing is started in what is `doomed`.
     """
-    return [Move(node.id, _scope_for(draft, node, home, doomed), None) for node in nodes]
+    return [Move(node.id, places.scope_for(draft, node, home, doomed), None) for node in nodes]
 
 
 def _start_all(draft: Draft, moves: Sequence[Move]) -> None:
@@ -84,62 +80,13 @@ def _start_all(draft: Draft, moves: Sequence[Move]) -> None:
     draft.agenda.extend(reversed(moves))
 
 
-def _scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> int:
-    """Return the scope to start an element in; subprocesses that are not live are entered."""
-    process, way = draft.plan.process, []
-    around = node.element.scope
-    while around != process.id:
-        way.append(around)
-        around = process.elements[around].scope
-    scope = draft.key
-    for element_id in reversed(way):
-        place = (element_id, scope)
-        if draft.plan.nodes[element_id].is_body:
-            raise _refusal(
-                f"element {node.id}: expected an element outside of {element_id}, which repeats"
-            )
-        live = [key for key in _open_at(draft, place) if key not in doomed]
-        if home in live:
-            live = [home]
-        elif draft.plan.nodes[element_id].kind is Kind.AD_HOC_ACTIVATION:
-            live = []  # each element that is started is an activation
-        if len(live) > 1:
-            raise _refusal(
-                f"element {node.id}: expected one live {element_id} to start it in, found "
-                f"{len(live)}: {', '.join(map(str, live))}"
-            )
-        scope = live[0] if live else _enter_around(draft, draft.plan.nodes[element_id], scope)
-    return scope
-
-
-def _open_at(draft: Draft, place: tuple[str, int]) -> list[int]:
-    """Return the scopes of an element in a scope that are open, and are not about to end."""
-    here = [e for e in draft.live.values() if (e.element_id, e.scope) == place]
-    return [e.key for e in here if not (e.is_ending or ad_hoc_jobs.is_listened_to(draft, e))]
-
-
-def _enter_around(draft: Draft, node: Node, scope: int) -> int:
-    """Enter a subprocess for the sake of what is to start in it; return its key."""
-    key = draft.keys.next()
-    draft.history.append(Entered(key, node.id, scope))
-    try:
-        local = subprocesses.local_of(draft, node, scope, key)
-        subprocesses.open_inside(draft, node, scope, key, local)
-    except Stuck as stuck:
-        draft.history.pop()
-        raise _refusal(f"subprocess {node.id} cannot be entered: {stuck.message}") from stuck
-    draft.element_count += 1
-    draft.count(scope, 1)
-    return key
-
-
 def _startable(draft: Draft, element_id: str) -> Node:
     node = draft.plan.nodes.get(element_id)
     if node is None or node.kind is Kind.PROCESS:
         raise lifecycle.no_such("element", element_id)
     found = NOT_STARTED.get(node.kind)
     if found is not None:
-        raise _refusal(
+        raise places.refusal(
             f"element {element_id}: expected an element that a token can be put at, found {found}"
         )
     return node
@@ -150,7 +97,3 @@ def _live(draft: Draft, key: int) -> ElementInstance:
     if element is None or element.is_listening:
         raise lifecycle.no_such("element instance", key)
     return element
-
-
-def _refusal(message: str) -> Rejected:
-    return Rejected(Reason.INVALID_ARGUMENT, message)

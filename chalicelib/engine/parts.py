@@ -168,7 +168,7 @@ def hear_iteration(draft: Draft, command: HearIteration) -> None:
     draft.put(replace(wait, reported=wait.reported | 1 << (command.number - 1)))
     element = draft.live[wait.element_key]
     progress = draft.bodies.get(element.scope)
-    if element.is_ending or progress is None:
+    if element.is_ending or progress is None or command.is_withdrawn:
         return
     progress = progress._replace(completed=progress.completed + 1)
     draft.bodies[element.scope] = progress
@@ -176,7 +176,8 @@ def hear_iteration(draft: Draft, command: HearIteration) -> None:
     node = draft.plan.nodes[body.element_id]
     seen = {**variables.visible(draft, body.key), **command.variables}
     try:
-        if many.is_enough(draft, node, progress, progress.total - progress.completed, seen):
+        left = progress.total - progress.completed
+        if many.is_enough(draft, node, progress, (left, 0), seen):
             tokens.start_purge(draft, Purge(body.key))
     except Stuck as stuck:
         stuck.stage = Stage.WORKING
@@ -207,6 +208,16 @@ def report(draft: Draft, node: Node, number: int, seen: Mapping[str, JsonValue])
     told = {name: value for name, value in seen.items() if name in text}
     command = HearIteration(draft.key, number, told)
     draft.emit(Send(draft.parent.instance_key, command, draft.version))
+
+
+def withdraw(draft: Draft, iteration: ElementInstance) -> None:
+    """Tell the parent, if it waits for a report, that an operator ended an iteration."""
+    if draft.parent is None or draft.plan.nodes[iteration.element_id].many is None:
+        return
+    loop = many.many_of(draft.plan.nodes[iteration.element_id])
+    if loop.completion is not None and draft.is_part(iteration.scope):
+        command = HearIteration(draft.key, iteration.loop, is_withdrawn=True)
+        draft.emit(Send(draft.parent.instance_key, command, draft.version))
 
 
 def complete(draft: Draft, node: Node, body: ElementInstance) -> None:

@@ -10,7 +10,15 @@ Source: BPMN 2.0.2 section 13.5; design section 7.
 from __future__ import annotations
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, task_listeners, tokens, variables
+from chalicelib.engine import (
+    ad_hoc,
+    ad_hoc_jobs,
+    compensation,
+    parts,
+    task_listeners,
+    tokens,
+    variables,
+)
 from chalicelib.engine.commands import CancelChild
 from chalicelib.engine.draft import BASE_ACTIONS, JOB_ACTIONS, SUBSCRIPTION_ACTIONS, Draft
 from chalicelib.engine.effects import Send
@@ -164,6 +172,8 @@ def _withdraw(draft: Draft, key: int) -> bool:
         if draft.actions + weight > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return False
         tokens.terminate(draft, element)
+        if element.loop:
+            parts.withdraw(draft, element)
         left = draft.count(element.scope, -1)
         if ad_hoc.is_one(draft, element.scope):
             ad_hoc.left_alone(draft, element.scope)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.client import Answer, Client
 from tests.api.driver import activate, create, deploy, instance
-from tests.engine.models import line, service, start, sub
+from tests.engine.models import line, many, service, start, sub
 
 KEY = {"Idempotency-Key": "move-7"}
 TWO = line(service("a", "a"), service("b", "b"))
@@ -145,3 +145,23 @@ def test_an_instance_that_ended_is_409(client: Client) -> None:
     )
 
     assert (409, "CONFLICT") == (answer.status, answer.json["code"])
+
+
+def test_an_element_starts_in_the_iteration_whose_key_is_named(client: Client) -> None:
+    inner = sub("s", start("si"), service("a", "a"), service("b", "b"), flows="si > a > b")
+    key = create(client, line(many(inner, items="=items", item="n")), {"items": [1, 2]})
+    ((_, body),) = waiting(client, key)
+    _, (_, second) = waiting(client, body)
+
+    refused = client.post(
+        "/v1/modify/process-instance",
+        {"processInstanceKey": key, "elementInstancesToStart": [{"elementId": "b"}]},
+    )
+    answer = client.post(
+        "/v1/modify/process-instance",
+        {"processInstanceKey": second, "elementInstancesToStart": [{"elementId": "b"}]},
+    )
+
+    assert (400, True) == (refused.status, "expected one live s" in refused.json["message"])
+    assert 201 == answer.status
+    assert 2 == activate(client, "b")[0]["variables"]["n"]
