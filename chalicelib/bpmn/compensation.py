@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from chalicelib.bpmn.attributes import resolve
 from chalicelib.bpmn.found import Found
-from chalicelib.bpmn.model import Element, EventType, Kind
+from chalicelib.bpmn.model import END, Element, EventType, Kind
 from chalicelib.bpmn.refusals import refusal
 from chalicelib.xml_tree import shown
 
@@ -52,6 +52,12 @@ def _check_event(found: Found, elements: Mapping[str, Element], element: Element
     if element.kind is not Kind.BOUNDARY_EVENT:
         if reference is not None and reference not in elements:
             raise refusal(node, f"activityRef {shown(reference)} names no activity of the process")
+        if element.goes_ahead and any(listener.event == END for listener in element.listeners):
+            raise refusal(
+                node,
+                'expected no listener of its end with waitForCompletion="false": its token goes on '
+                "before it has ended",
+            )
         return
     if element.outgoing:
         raise refusal(node, "expected no flow out of a compensation event, found one")

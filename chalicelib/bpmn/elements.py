@@ -130,6 +130,7 @@ def compile_element(
         is_for_compensation=is_activity and tried(False, _says, node, "isForCompensation"),
         handler=around.handlers.get(id_),
         activity_ref=event.activity_ref,
+        goes_ahead=event.goes_ahead and kind is Kind.INTERMEDIATE_THROW_EVENT,
         condition=event.condition,
         loop=tried(None, loop_of, node) if is_activity else None,
         many=tried(None, many_of, node) if is_activity else None,

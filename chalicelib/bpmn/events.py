@@ -105,6 +105,7 @@ class Event(NamedTuple):
     escalation_code: str | None = None
     link: str | None = None
     activity_ref: str | None = None
+    goes_ahead: bool = False
     condition: ConditionDefinition | None = None
     name: EventName | None = None
     parts: tuple[Event, ...] = ()
@@ -121,10 +122,8 @@ def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str |
     if len(definitions) > 1:
         return None if is_multiple(node, kind) else _together(node)
     type_ = DEFINITIONS.get(definitions[0].name)
-    goes_ahead = boolean(definitions[0], "waitForCompletion") is False
-    if goes_ahead or type_ not in types_of(node, kind):
-        how = ' with waitForCompletion="false"' if goes_ahead else ""
-        return f"{definitions[0].name}{how} in {node.name}"
+    if type_ not in types_of(node, kind):
+        return f"{definitions[0].name} in {node.name}"
     reference = REFERENCES.get(type_ or EventType.NONE)
     if reference is None or definitions[0].get(reference) is not None:
         return None
@@ -224,7 +223,8 @@ def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Even
         case EventType.CONDITIONAL:
             event = Event(type_, condition=condition_of(node, definition))
         case EventType.COMPENSATION:
-            event = Event(type_, activity_ref=_activity_ref(definition))
+            goes_ahead = boolean(definition, "waitForCompletion") is False
+            event = Event(type_, activity_ref=_activity_ref(definition), goes_ahead=goes_ahead)
         case EventType.LINK:
             event = Event(type_, link=_link(node, definition))
         case EventType.MESSAGE | EventType.SIGNAL:

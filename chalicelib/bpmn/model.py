@@ -287,7 +287,8 @@ class Element:
         `link` the name that a link event jumps to or is reached by; `activation` the condition of
         a complex gateway; `handler` the activity that a compensation boundary event leads to;
         an event of several definitions has `parts`, itself with one each, and `is_parallel` if it
-        waits for them all; `activity_ref` is the activity that is to be compensated alone; one
+        waits for them all; `activity_ref` is the activity that is to be compensated alone, and who
+        asks for that `goes_ahead` if it does not wait until it is done; one
         that `instantiates` is a receive task or gateway without incoming flow at which instances
         start.
     """
@@ -321,6 +322,7 @@ class Element:
     is_for_compensation: bool = False
     handler: str | None = None
     activity_ref: str | None = None
+    goes_ahead: bool = False
     many: ManyDefinition | None = None
     called: CalledElement | None = None
     link: str | None = None

@@ -6,7 +6,8 @@ has a handler itself, which then undoes it as a whole, or a compensation event s
 undoes it from inside; then it is kept for that.
 
 Whoever throws compensation is a *body*: a scope that the handlers run in, all together, and that
-is looked through for variables. When they are done it goes on. The cancel end event of a
+is looked through for variables. When they are done it goes on; one that does not wait has sent its
+token on before, and ends then. The cancel end event of a
 transaction does the same once all else in the transaction was ended, and leaves by the
 transaction's cancel boundary event.
 
@@ -15,16 +16,19 @@ Source: BPMN 2.0.2 sections 13.5.5 (compensation), 10.3.5 (transaction); contrac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
 from chalicelib.engine import tokens, variables
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.state import Completed, ElementInstance, Move, Purge
+from chalicelib.engine.state import Completed, ElementInstance, Move, Purge, Stage
+from chalicelib.engine.stuck import Stuck
 from chalicelib.engine.turn import Left
+from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Node
+    from chalicelib.engine.plans import Flow, Node
 
 
 class Undo(NamedTuple):
@@ -85,9 +89,27 @@ def _home(draft: Draft, scope: int) -> int:
 
 
 def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Undo what the event is about, and go on when that is done."""
+    """Undo what the event is about, and go on when that is done, or at once. Raises: Stuck."""
+    outputs, ahead = _ahead(draft, node, scope) if node.element.goes_ahead else (None, ())
     element = _open(draft, node, scope, key)
+    if outputs:
+        variables.merge(draft, scope, outputs)
+    if ahead:
+        draft.count(scope, 1)  # for the token that goes on; the event keeps its own meanwhile
+        tokens.spread(draft, scope, ahead)
     begin(draft, element, node.element.activity_ref)
+
+
+def _ahead(draft: Draft, node: Node, scope: int) -> tuple[JsonObject | None, Sequence[Flow]]:
+    """Return what an event hands on that does not wait, and the flows it leaves by. Raises: Stuck,
+    before anything was changed."""
+    try:
+        outputs = variables.outputs_of(draft, node, scope, {}, {})
+        flows = tokens.choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
+    except Stuck as stuck:
+        stuck.stage = Stage.ENTERING
+        raise
+    return outputs, flows
 
 
 def enter_cancel(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -120,6 +142,11 @@ def finish(draft: Draft, node: Node, element: ElementInstance) -> None:
 
     Raises: Stuck.
     """
+    if node.element.goes_ahead:
+        tokens.close(draft, element.key)
+        draft.history.append(Left(element.key, None))
+        tokens.consume(draft, element.scope)
+        return
     if node.element.event_type is not EventType.CANCEL:
         outputs = variables.outputs_of(draft, node, element.scope, {}, {})
         tokens.hand_on(draft, node, element.scope, element.key, outputs)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from chalicelib.engine import variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, show
-from chalicelib.engine.state import Join, Move
+from chalicelib.engine.state import ElementInstance, Join, Move
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.json_text import JsonObject
 
@@ -121,7 +121,7 @@ def _ways(draft: Draft, node: Node, scope: int) -> Iterator[int]:
     """Yield the flows by which each other token of the scope can still come to a join."""
     reach = node.reach
     for element in draft.live.values():
-        if element.scope == scope:
+        if element.scope == scope and not _has_gone(draft, element):
             yield reach.get(element.element_id, 0)
     for move in draft.agenda:
         if move.scope == scope:
@@ -129,6 +129,12 @@ def _ways(draft: Draft, node: Node, scope: int) -> Iterator[int]:
     for (other, gateway), join in draft.joins.items():
         if other == scope and gateway != node.id and (join.arrived or join.more):
             yield reach.get(gateway, 0)
+
+
+def _has_gone(draft: Draft, element: ElementInstance) -> bool:
+    """Say whether the token of a live element went on before it has ended."""
+    node = draft.plan.nodes.get(element.element_id)
+    return node is not None and node.element.goes_ahead and element.incident is None
 
 
 def _ways_of(draft: Draft, node: Node, move: Move) -> Iterator[int]:

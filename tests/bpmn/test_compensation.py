@@ -42,9 +42,11 @@ def test_a_handler_is_found_by_its_association(association: str) -> None:
             'expected a cancel boundary event on transaction "t"',
         ),
         (
-            '<endEvent id="e"><compensateEventDefinition waitForCompletion="false"/></endEvent>'
-            + flow("start", "e"),
-            'compensateEventDefinition with waitForCompletion="false" in endEvent',
+            '<intermediateThrowEvent id="e"><extensionElements><zeebe:executionListeners>'
+            '<zeebe:executionListener eventType="end" type="x"/></zeebe:executionListeners>'
+            '</extensionElements><compensateEventDefinition waitForCompletion="false"/>'
+            "</intermediateThrowEvent>" + flow("start", "e"),
+            'expected no listener of its end with waitForCompletion="false"',
         ),
     ],
 )

@@ -142,6 +142,10 @@ MODELS: Mapping[str, bytes] = {
         errors={"err": "E-1"},
         messages={"paid": "=order"},
     ),
+    "ahead": m.line(
+        '<intermediateThrowEvent id="undo"><compensateEventDefinition waitForCompletion="false"/>'
+        "</intermediateThrowEvent>"
+    ),
     "ad_hoc": m.line(
         m.ad_hoc(
             "steered",
