@@ -236,8 +236,12 @@ def _parts(items: JsonValue, message: Message) -> tuple[Message, ...]:
         replace(message, id=f"{message.id}.{number}", body=item)
         for number, item in enumerate(items, 1)
     )
-    for part in parts:
-        _check_size(part)
+    size = sum(_check_size(part) for part in parts)
+    if size > d.PARTS_BYTES_MAX:
+        raise _Wrong(
+            f"expected items of at most {d.PARTS_BYTES_MAX} bytes, with the headers that each has, "
+            f"found {size}"
+        )
     return parts
 
 
@@ -281,10 +285,12 @@ def _text(value: JsonValue, name: str) -> str | None:
     return value
 
 
-def _check_size(message: Message) -> None:
+def _check_size(message: Message) -> int:
+    """Return a message's size in bytes. Raises: _Wrong if it is too large."""
     size = size_of(message)
     if size > d.MESSAGE_BYTES_MAX:
         raise _Wrong(f"expected a message of at most {d.MESSAGE_BYTES_MAX} bytes, found {size}")
+    return size
 
 
 def _shown(value: JsonValue) -> str:

@@ -24,6 +24,7 @@ TIME_TO_LIVE = timedelta(days=7)
 STEPS_MAX = 20  # of a route
 BRANCHES_MAX = 50  # of a router
 PARTS_MAX = 80  # of a splitter: all are written by one transaction (of 90 actions)
+PARTS_BYTES_MAX = 3_000_000  # of all of them: of the 4 MB of a transaction, with keys and the rest
 HOPS_MAX = 16  # channels that a message, or what is made of it, may go through
 MEMBERS_MAX = 1_000  # of an aggregator's group
 TIMEOUT_MIN = timedelta(seconds=1)  # of an aggregator

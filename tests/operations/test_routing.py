@@ -136,6 +136,20 @@ def test_a_splitter_fails_without_a_list_or_with_one_that_is_too_long(lines: obj
     assert "failed" == stage.became("a", "1")
 
 
+@pytest.mark.parametrize(("length", "state"), [(34_400, "forwarded"), (34_500, "failed")])
+def test_a_splitter_makes_no_more_than_one_transaction_can_write(length: int, state: str) -> None:
+    stage = Routing()
+    stage.channels("a", "b" * 100)
+    stage.route("a", {"splitter": {"items": "for n in 1..80 return body", "to": "b" * 100}})
+    id_ = "\N{EURO SIGN}" * 200
+    stage.put("a", id_, "x" * length, key="\N{EURO SIGN}" * 1_000)
+
+    stage.served()
+
+    assert state == stage.became("a", id_)
+    assert 0 == stage.queues.count(queue.QUEUE)
+
+
 def test_a_translator_changes_what_it_has_an_expression_for() -> None:
     stage = Routing()
     stage.channels("a", "b")
