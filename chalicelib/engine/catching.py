@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import Kind
+from chalicelib.bpmn.model import START, Kind
 from chalicelib.engine import event_subprocesses, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import (
@@ -59,7 +59,20 @@ def happen(
         return
     if node.id != element.element_id:
         element = pass_gateway(draft, node, element)
+        if START in node.heard:
+            hear(draft, node, element, payload)
+            return
     complete(draft, draft.node_of(element), element, payload)
+
+
+def hear(draft: Draft, node: Node, element: ElementInstance, payload: JsonObject) -> None:
+    """Let the listeners of an event behind a gateway come before it hands on what it caught, which
+    waits for that under the event's key."""
+    draft.put(Variables(element.key, payload))
+    try:
+        node.enter(draft, node, element.scope, element.key)
+    except Stuck as stuck:
+        stop(draft, element, stuck)
 
 
 def waits_on(draft: Draft, node: Node, element: ElementInstance, part: int) -> bool:

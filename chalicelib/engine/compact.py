@@ -45,6 +45,11 @@ class ElementInstance(NamedTuple):
     listener: int = 0
 
     @property
+    def jobs(self) -> list[int]:
+        """The keys of the jobs that are open on it: its own, and of a listener beside it."""
+        return [key for key in (self.job, self.listener) if key]
+
+    @property
     def is_stuck(self) -> bool:
         """Whether an incident keeps its token from going on, and no job of it waits."""
         return self.incident is not None and self.job is None

@@ -102,7 +102,7 @@ def _agenda(root: Root) -> Iterator[RecordKey]:
 def _element_of(command: Command, root: Root) -> ElementInstance | None:
     match command:
         case CompleteJob(job_key=key) | FailJob(job_key=key) | ChangeTask(task_key=key):
-            return next((e for e in root.live.values() if key in (e.job, e.listener)), None)
+            return next((e for e in root.live.values() if key in e.jobs), None)
         case FireTimer(timer_key=key):
             return next((e for e in root.live.values() if key in e.timers), None)
         case Correlate(subscription_key=key):
@@ -132,10 +132,8 @@ def _outwards(scope: int, root: Root) -> Iterator[RecordKey]:
 def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
     if element.tokens or element.incident is not None:
         yield RecordKey(Variables, element.key)
-    if element.job is not None:
-        yield RecordKey(Job, element.job)
-    if element.listener:
-        yield RecordKey(Job, element.listener)
+    for job in element.jobs:
+        yield RecordKey(Job, job)
     if element.incident is not None:
         yield RecordKey(Incident, element.incident)
     if element.child:

@@ -76,6 +76,7 @@ def _end_inside(draft: Draft, purge: Purge) -> bool:
     fitting, actions = [], draft.actions
     for element in victims:
         weight = weight_of(draft, element)
+        weight += JOB_ACTIONS * _waits(draft, purge, element)  # of a listener
         if actions + weight > ACTIONS_MAX and actions > BASE_ACTIONS:
             break
         actions += weight
@@ -191,7 +192,7 @@ def _withdraw(draft: Draft, key: int) -> bool:
 def weight_of(draft: Draft, element: ElementInstance) -> int:
     """Return how many records the end of an element writes."""
     twice = len(element.subscriptions) * (SUBSCRIPTION_ACTIONS - 1)
-    twice += (JOB_ACTIONS - 1) * len(tokens.jobs_of(element))
+    twice += (JOB_ACTIONS - 1) * len(element.jobs)
     return len(tokens.records_of(draft, element)) + twice
 
 

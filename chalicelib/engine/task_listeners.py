@@ -75,6 +75,9 @@ def change(draft: Draft, command: ChangeTask) -> None:
         raise lifecycle.no_such("user task", command.task_key)
     if task.state is not JobState.ACTIVE:
         raise Rejected(Reason.INVALID_STATE, f"user task {task.key} is already {task.state}")
+    event = ASSIGNING if ASSIGNEE in command.changes else UPDATING
+    if task.transition == event and _changes_of(task) == command.changes:
+        return  # asked again, while the listeners are asked
     check_free(task)
     after = task_attributes.changed(task, command.changes)
     if after == task:
@@ -82,7 +85,6 @@ def change(draft: Draft, command: ChangeTask) -> None:
     if command.is_claim and task.assignee is not None:
         message = f"user task {task.key} is claimed by {task.assignee}"
         raise Rejected(Reason.INVALID_STATE, message)
-    event = ASSIGNING if ASSIGNEE in command.changes else UPDATING
     if event in _node(draft, draft.live[task.element_key]).heard:
         _begin(draft, task, event, command.changes, command.action)
     else:

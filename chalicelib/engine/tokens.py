@@ -324,7 +324,7 @@ def complete_subprocess(draft: Draft, node: Node, element: ElementInstance) -> N
 def terminate(draft: Draft, element: ElementInstance) -> None:
     """End one live element: its job, timers and incident with it. It has nothing inside."""
     draft.need(records_of(draft, element))
-    for key in jobs_of(element):
+    for key in element.jobs:
         job = draft.find(Job, key)
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
@@ -353,7 +353,7 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     """Return the keys of the records that are open on a live element."""
     keys = [RecordKey(Timer, key) for key in element.timers]
     keys += [RecordKey(Subscription, key) for key in element.subscriptions]
-    keys += [RecordKey(Job, key) for key in jobs_of(element)]
+    keys += [RecordKey(Job, key) for key in element.jobs]
     if element.child:
         keys.append(RecordKey(ChildWait, element.child))
     if element.incident is not None:
@@ -365,11 +365,6 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
     if element.key in draft.bodies:
         keys += many.records_of(draft, element.key)
     return keys
-
-
-def jobs_of(element: ElementInstance) -> list[int]:
-    """Return the keys of the jobs that a live element has: its own, and of a listener beside it."""
-    return [key for key in (element.job, element.listener) if key]
 
 
 def holds_tokens(node: Node) -> bool:

@@ -322,10 +322,10 @@ def _jobs_around(store: Table, key: int) -> Iterable[Item]:
 def _open_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:
     entries, is_floor = newest(store, table.OPEN, looks_max)
     places = [
-        table.record_key(root.key, table.JOB, element.job)
+        table.record_key(root.key, table.JOB, job)
         for root in roots(store, entries)
         for element in root.live.values()
-        if element.job is not None
+        for job in element.jobs
     ]
     found = store.get_many(places[:looks_max])
     return found.values(), is_floor or len(places) > looks_max

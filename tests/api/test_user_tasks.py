@@ -134,6 +134,29 @@ def test_a_cancelled_task_is_canceling_until_its_listener_answered(client: Clien
     assert "canceled" == state(client)
 
 
+def test_however_many_tasks_are_heard_before_a_cancel_it_fits_into_turns(client: Client) -> None:
+    loop = (
+        "<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics "
+        'inputCollection="=for i in 1..60 return i"/></extensionElements>'
+        "</multiInstanceLoopCharacteristics></userTask>"
+    )
+    xml = listened("canceling", "completing").decode().replace("</userTask>", loop)
+    key = create(client, xml.encode())
+    for task in tasks(client, "?size=30"):
+        assert 202 == client.post(f"{TASKS}/{task['key']}/completion").status
+
+    assert 204 == client.post(f"/v1/process-instances/{key}/cancel").status
+    assert 60 == client.get(f"{TASKS}?state=canceling").json["totalCount"]
+    assert 60 == client.get("/v1/jobs?jobType=canceling&state=active").json["totalCount"]
+    assert 0 == client.get("/v1/jobs?jobType=completing&state=active").json["totalCount"]
+    while jobs := activate(client, "canceling", waitFor="PT1S"):
+        for job in jobs:
+            assert 201 == complete(client, job["key"]).status
+
+    assert 60 == client.get(f"{TASKS}?state=canceled").json["totalCount"]
+    assert [] == instance(client, key)["activeElementInstances"]
+
+
 def test_an_update_does_not_assign(client: Client) -> None:
     create(client, model())
     path = f"{TASKS}/{tasks(client)[0]['key']}"

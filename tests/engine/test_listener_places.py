@@ -23,9 +23,12 @@ from tests.bpmn.models import refusal_of
 from tests.engine.models import (
     boundary,
     call,
+    catch,
     end,
+    event_gateway,
     io,
     line,
+    message_catch,
     process,
     service,
     start,
@@ -143,6 +146,25 @@ def test_a_gateway_has_no_listeners_of_its_end(event: str, where: str) -> None:
     assert (
         f'unsupported element type executionListener of eventType "{event}" on {where}' in refusal
     )
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_an_event_behind_a_gateway_is_heard_when_it_has_come(done: bool) -> None:
+    event = message_catch("m", "paid", extensions=listeners("start:x", "end:y"))
+    parts = (start(), event_gateway("g"), event, catch("t", duration="PT1M"), service("a"), end())
+    model = process(
+        *parts, flows="start > g; g > m > a > end; g > t > end", messages={"paid": "=n"}
+    )
+    game = play(model, profile=Profile.PRIOSTACK).create(n="1").publish("paid", amount=7)
+
+    assert (["x"], [], {"n": "1"}) == (types(game), game.timers, game.variables)
+    if not done:
+        assert ([], InstanceState.TERMINATED) == (game.cancel().jobs, game.state)
+        return
+    assert ["y"] == types(do(game, "x"))
+    do(game, "y")
+
+    assert (["a"], {"n": "1", "amount": 7}) == (types(game), game.variables)
 
 
 # --- what is local -------------------------------------------------------------------------------

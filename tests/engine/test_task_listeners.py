@@ -124,6 +124,17 @@ def test_what_a_listener_denies_does_not_happen(changes: JsonObject) -> None:
     assert changes.get("priority", 50) == task(played).priority
 
 
+def test_asking_for_the_same_again_while_listeners_are_asked_changes_nothing() -> None:
+    played = game(f"{FREE}{listeners('assigning')}")
+    change(played, assignee="ann")
+
+    turns = len(played.turns)
+    change(played, assignee="ann")
+    assert not played.turns[turns].changes
+    late = refused(played, ChangeTask(task(played).key, {"assignee": "bob"}))
+    assert Reason.INVALID_STATE == late.reason
+
+
 def test_an_update_without_listeners_is_done_at_once() -> None:
     played = game(FREE)
 

@@ -95,13 +95,16 @@ def unclaim_user_task(user_task_key: str) -> Response:
     "completeUserTask",
     body=shapes.COMPLETE_USER_TASK,
     is_body_optional=True,
-    answers={200: shapes.DONE},
+    answers={200: shapes.DONE, 202: task_shapes.TASK},
     refusals=(400, 404, 409, 413, 415),
 )
 def complete_user_task(user_task_key: str) -> Response:
-    """completeUserTask: 200, and the token moves on; 400, 404, 409 unless somebody has it."""
+    """completeUserTask: 200, and the token moves on, or 202 and the task if its listeners are asked
+    first; 400, 404, 409 unless somebody has it."""
     key = keys.job_key(user_task_key, keys.USER_TASK)
     body = http.optional_json_body(routes.current_request, shapes.COMPLETE_USER_TASK)
     with errors.called(keys.USER_TASK):
-        user_tasks.complete_user_task(wiring.ports(), key, body.get("variables") or {})
+        task = user_tasks.complete_user_task(wiring.ports(), key, body.get("variables") or {})
+    if task.transition is not None:
+        return http.answer(202, task_shapes.TASK.write(task))
     return http.answer(200, shapes.DONE.write(None))

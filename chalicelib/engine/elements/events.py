@@ -50,11 +50,12 @@ def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def enter_catch(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Wait for the event, or behind a gateway for the first of them; one that started the
-    instance has come.
+    instance has come, and one that a gateway waited for when its listeners were heard.
 
     Raises: Stuck if it cannot be said what it waits for; Missing.
     """
-    if node.element.instantiates and draft.find(Variables, key) is not None:
+    may_have_come = node.element.instantiates or node.gateway is not None
+    if may_have_come and draft.find(Variables, key) is not None:
         enter_caught(draft, node, scope, key)
         return
     if node.element.event_type is EventType.LINK:
