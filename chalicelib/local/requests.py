@@ -32,12 +32,16 @@ def read_body(request: Request, limit: int | None) -> bytes:
 
     Raises: BadRequest, BodyTooLarge.
     """
-    coding = request.headers.get("Transfer-Encoding")
-    if coding is not None:
+    lengths = set(request.headers.get_all("Content-Length", []))
+    codings = request.headers.get_all("Transfer-Encoding", [])
+    # Of two, somebody on the way may have taken the other one (RFC 9112 sections 6.3 and 11.2).
+    if len(lengths) + len(codings) > 1:
+        raise BadRequest("expected one Content-Length or one Transfer-Encoding, found several")
+    for coding in codings:
         if coding.strip().lower() != "chunked":
             raise BadRequest(f"expected Transfer-Encoding to be chunked, found {coding[:50]!r}")
         return _read_chunks(request.rfile, limit)
-    text = request.headers.get("Content-Length", "0")
+    text = next(iter(lengths), "0")
     if not _LENGTH.fullmatch(text):
         raise BadRequest(f"expected Content-Length to be a number, found {text[:50]!r}")
     length = int(text)

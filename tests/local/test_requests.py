@@ -16,7 +16,8 @@ class Sent:
     def __init__(self, content: bytes, **headers: str) -> None:
         self.headers = Message()
         for name, value in headers.items():
-            self.headers[name.replace("_", "-")] = value
+            for each in value.split(" and "):
+                self.headers[name.replace("_", "-")] = each
         self.rfile: BufferedIOBase = BytesIO(content)
 
 
@@ -82,3 +83,25 @@ def test_a_chunk_of_no_length_is_refused_before_it_is_read(length: bytes) -> Non
 def test_another_transfer_coding_is_no_request(coding: str) -> None:
     with pytest.raises(BadRequest, match="Transfer-Encoding"):
         read_body(Sent(b"3\r\nabc\r\n0\r\n\r\n", Transfer_Encoding=coding), limit=3)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content_Length": "3 and 4"},
+        {"Content_Length": "3", "Transfer_Encoding": "chunked"},
+        {"Transfer_Encoding": "chunked and chunked"},
+    ],
+)
+def test_a_request_that_may_end_in_two_places_is_none(headers: dict[str, str]) -> None:
+    """Else what follows the first of them would be taken for the next request."""
+    sent = Sent(b"3\r\nabc\r\n0\r\n\r\n", **headers)
+
+    with pytest.raises(BadRequest, match="found several"):
+        read_body(sent, limit=100)
+
+    assert sent.rfile.read().startswith(b"3")
+
+
+def test_a_length_that_is_said_twice_is_one() -> None:
+    assert b"abc" == read_body(Sent(b"abc", Content_Length="3 and 3"), limit=3)
