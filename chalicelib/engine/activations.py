@@ -59,7 +59,7 @@ def _check_open(draft: Draft, element: ElementInstance, whose: str) -> None:
         found = f"one that incident {incident.key} stops"
     elif element.is_ending:
         found = "one whose completion condition is fulfilled"
-    elif any(element.key in purges.inside(draft, each.scope)[0] for each in draft.purges):
+    elif purges.is_ending(draft, element.key):
         found = "one that is being ended"
     if found is not None:
         raise Rejected(

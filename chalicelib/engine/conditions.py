@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import catching, event_subprocesses, tokens, variables
+from chalicelib.engine import catching, event_subprocesses, purges, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
 from chalicelib.engine.state import ElementInstance, InstanceState, RecordKey, Variables
@@ -169,7 +169,7 @@ def _is_true(draft: Draft, watcher: Watcher) -> bool:
     key, event = watcher.key, watcher.event
     if watcher.what in draft.happened or (key != draft.key and key not in draft.live):
         return False
-    if _is_ending(draft, key) or (watcher.is_start and _is_interrupted(draft, watcher.sees)):
+    if purges.is_ending(draft, key) or (watcher.is_start and _is_interrupted(draft, watcher.sees)):
         return False
     assert event.condition is not None
     seen = variables.visible(draft, watcher.sees)
@@ -177,16 +177,6 @@ def _is_true(draft: Draft, watcher: Watcher) -> bool:
         return extract(event.condition.compute, seen, draft.moment, event.id) is True
     except Stuck:
         return False
-
-
-def _is_ending(draft: Draft, key: int) -> bool:
-    """Say whether something that is live is about to be ended with a scope around it."""
-    ending = {purge.scope for purge in draft.purges}
-    while key not in ending:
-        if key == draft.key:
-            return False
-        key = draft.live[key].scope
-    return True
 
 
 def _is_interrupted(draft: Draft, scope: int) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import ad_hoc_jobs, loops
+from chalicelib.engine import ad_hoc_jobs, loops, purges
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.elements import subprocesses
 from chalicelib.engine.stuck import Stuck
@@ -91,7 +91,7 @@ def _open_in(draft: Draft, node: Node, scope: int, doomed: frozenset[int]) -> li
             if each.element_id == node.id and each.scope in found and each.key not in doomed
             if not (each.is_ending or each.child or ad_hoc_jobs.is_listened_to(draft, each))
         ]
-    return found
+    return [key for key in found if not purges.is_ending(draft, key)]
 
 
 def _begin(draft: Draft, node: Node, around: Node, scope: int) -> int:

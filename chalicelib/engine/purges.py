@@ -196,6 +196,16 @@ def weight_of(draft: Draft, element: ElementInstance) -> int:
     return len(tokens.records_of(draft, element)) + twice
 
 
+def is_ending(draft: Draft, key: int) -> bool:
+    """Say whether something that is live is about to be ended, or a scope around it."""
+    ending = {purge.scope for purge in draft.purges}
+    while key not in ending:
+        if key == draft.key:
+            return False
+        key = draft.live[key].scope
+    return True
+
+
 def inside(draft: Draft, scope: int) -> tuple[set[int], list[ElementInstance]]:
     """Return the scopes in and under a scope, and the live elements in them, innermost first."""
     by_scope: dict[int, list[ElementInstance]] = {}

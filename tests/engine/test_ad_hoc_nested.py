@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.engine.commands import EndChild
+from chalicelib.engine.commands import EndChild, ModifyInstance
 from chalicelib.engine.state import ChildWait, InstanceState
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
@@ -24,6 +24,7 @@ from tests.engine.models import (
     script,
     service,
     start,
+    sub,
     transaction,
 )
 from tests.engine.test_ad_hoc_around import before, is_clean
@@ -205,6 +206,19 @@ def test_while_it_waits_for_what_it_called_its_worker_is_not_heard() -> None:
         game.activate("h", "b")
     assert "terminated" == next(j for j in game.records(type(job)) if j.key == job.key).state
     assert ["mend"] == end_child(game, InstanceState.TERMINATED).open_jobs
+
+
+def test_an_operator_starts_nothing_in_what_waits_for_its_end_alone() -> None:
+    inner = sub("s", start("si"), call("c", "child"), B, flows="si > c; si > b")
+    late = boundary("late", "s", duration="PT5S")
+    xml = process(start(), inner, late, service("mend"), flows="start > s; late > mend")
+    game = play(xml).create().wait(5)
+
+    game.send(ModifyInstance(start=("b",)))
+
+    assert ["b"] == game.open_jobs
+    assert ["b", "mend"] == end_child(game, InstanceState.TERMINATED).open_jobs
+    assert InstanceState.COMPLETED == game.complete("b").complete("mend").state
 
 
 def test_ending_what_is_active_waits_for_what_it_called_before_more_is_active() -> None:
