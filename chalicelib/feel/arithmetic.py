@@ -6,6 +6,7 @@ Source: DMN 1.5 tables 57 to 61.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -97,6 +98,15 @@ OPERATIONS: dict[str, Callable[[Value, Value], Value]] = {
     "*": multiply,
     "/": divide,
     "**": power,
+}
+
+
+# What numbers alone need; a division by zero, which is null, raises as what is out of range does.
+NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
 }
 
 

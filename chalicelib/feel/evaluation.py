@@ -85,9 +85,13 @@ class Evaluation:
 
     def measure(self, items: int) -> None:
         """Count a list about to be made. Raises: FeelError past LIST_MAX or as `spend`."""
+        self.bound(items)
+        self.spend(items)
+
+    def bound(self, items: int) -> None:
+        """Raises: FeelError for more items of one list than LIST_MAX."""
         if items > LIST_MAX:
             raise FeelError(f"a list would have more than {LIST_MAX} items")
-        self.spend(items)
 
     def enter(self, slots: int, steps: int) -> None:
         """Count a call that begins, the slots it copies and the steps of its body.

@@ -168,8 +168,8 @@ class Parser(Tokens):
             self.advance()
 
     def _variable(self) -> Name:
-        offset = self.start
-        if self.kind == "name" and self.word in self.builtins:
+        offset, word = self.start, self.word
+        if self.kind == "name" and word in self.builtins:
             end = names.longest(self.builtins, self.text, offset)
             if end > self.longest_name() and not self._is_conjunction(offset, end):
                 self.rewind(end)

@@ -14,3 +14,5 @@ class Profile(Enum):
 
     DMN = "dmn"
     ZEEBE = "zeebe"
+
+    __hash__ = object.__hash__  # each is one object, and Enum's own hash is no C

@@ -18,7 +18,7 @@ KEYWORDS = frozenset((*_BEFORE_OPERAND, *_AFTER_OPERAND))
 # White space of FEEL that is none to Python: read as spaces, but kept in strings.
 _RARE_SPACE = dict.fromkeys((0x180E, 0x200B, 0xFEFF), " ")
 
-_SKIP = rf"(?:[{SPACE}]+|//[^\n]*|/\*(?s:.*?)\*/)*"
+_SKIP = rf"(?:[{SPACE}]++|//[^\n]*+|/\*(?s:.*?)\*/)*+"
 _TEXT = r'"[^"\\]*(?:\\(?s:.)[^"\\]*)*"'
 _TOKEN = re.compile(
     rf"{_SKIP}(?:"
@@ -60,7 +60,7 @@ class Tokens:
         if found is None:
             self._refuse()
         group = found.lastgroup or ""
-        self.start, self.end = found.span(group)
+        self.start, self.end = found.start(group), found.end()
         self.word = word = found[group]
         if group == "name":
             self.kind = word if word in KEYWORDS else group
@@ -91,14 +91,13 @@ class Tokens:
 
     def name(self) -> str:
         """Read the longest name of the scope, or one plain word, and go past it."""
-        if self.kind == "quoted":
+        name, kind = self.word, self.kind
+        if kind == "quoted":
             name = self.literal()
-        elif end := self.longest_name():
+        elif (name in self.scope or name in self.local) and (end := self.longest_name()):
             name = names.normalized(self.text[self.start : end])
             self.end = end
-        elif self.kind == "name" or self.kind in KEYWORDS:
-            name = self.word
-        else:
+        elif kind != "name" and kind not in KEYWORDS:
             self.fail("a name")
         self.advance()
         return name
@@ -127,7 +126,7 @@ class Tokens:
 
     def introduce(self, name: str) -> None:
         """Know a name from here on; one plain word needs no knowing."""
-        if len(names.steps(name)) > 1:
+        if not name.isidentifier() and len(names.steps(name)) > 1:
             names.add(self.local, name)
 
     def key(self) -> str | None:

@@ -113,6 +113,9 @@ READY = frozenset((Decimal, str, bool, type(None), Range, *TEMPORAL))
 
 # Items of a list, entries of a context or characters of a text that are looked at in one step.
 ITEMS_PER_STEP = 32
+LOOKS_AT_ONCE = 1_024  # that are counted together
+
+_TEXT = frozenset((str,))
 
 _JSON_ALREADY = frozenset((bool, type(None)))
 _ITEM_SIZE = 8  # characters that an item or entry counts for, beside its text
@@ -216,16 +219,22 @@ def _is_ready(value: list[Any] | dict[str, Any], spend: Callable[[int], None]) -
     """Tell whether nothing inside has to change, however deep it is."""
     waiting: list[Any] = [value]
     seen: set[int] = set()  # values made by expressions may share their parts
+    looked = 0
     while waiting:
         inside = waiting.pop()
         if id(inside) in seen:
             continue
         seen.add(id(inside))
-        spend(len(inside) // ITEMS_PER_STEP)
+        looked += _ITEM_SIZE + len(inside)
+        if looked > LOOKS_AT_ONCE:
+            spend(looked // ITEMS_PER_STEP)
+            looked = 0
         if type(inside) is dict:
-            if not all(type(key) is str for key in inside):
+            if not _TEXT.issuperset(map(type, inside)):
                 return False
             inside = inside.values()
+        if READY.issuperset(map(type, inside)):
+            continue
         for item in inside:
             kind = type(item)
             if kind is list or kind is dict:

@@ -14,6 +14,8 @@ from chalicelib.feel.evaluation import Evaluation
 from chalicelib.feel.numbers import ONE, ZERO
 from chalicelib.feel.values import Value
 
+_NUMBER = frozenset((Decimal,))
+
 
 def count(items: list[Value]) -> Decimal:
     """Count the items."""
@@ -98,7 +100,7 @@ def _junction(items: list[Value], *, decides: bool) -> bool | None:
 
 
 def _are_numbers(items: list[Value]) -> bool:
-    return all(type(item) is Decimal for item in items)
+    return _NUMBER.issuperset(map(type, items))
 
 
 def _extreme(run: Evaluation, items: list[Value], operator: str) -> Value:

@@ -80,14 +80,18 @@ class Builtin:
 Plan = tuple[Builtin, tuple[int, ...], tuple[Parameter, ...] | None]
 
 
+COUNT_KEPT = 8  # arguments of a call whose plans are kept: more are rare, and without end
+
+
 class BuiltinFunction(Function):
     """All the rows of one name."""
 
-    __slots__ = ("rows",)
+    __slots__ = ("_by_place", "rows")
 
     def __init__(self, name: str, rows: Sequence[Builtin]) -> None:
         super().__init__(name, ())
         self.rows = rows
+        self._by_place: dict[int, list[Plan]] = {}  # for so many arguments without names
 
     def invoke(
         self, run: Evaluation, arguments: Sequence[Value], names: Sequence[str] | None = None
@@ -101,6 +105,14 @@ class BuiltinFunction(Function):
 
     def plans(self, count: int, names: Sequence[str] | None) -> list[Plan]:
         """Tell which rows so many arguments, or arguments of such names, could be for."""
+        if names is not None or count > COUNT_KEPT:
+            return self._plans(count, names)
+        plans = self._by_place.get(count)
+        if plans is None:
+            plans = self._by_place[count] = self._plans(count, None)
+        return plans
+
+    def _plans(self, count: int, names: Sequence[str] | None) -> list[Plan]:
         plans = (_plan(row, count, names) for row in self.rows)
         return [plan for plan in plans if plan is not None]
 

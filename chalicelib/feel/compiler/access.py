@@ -83,10 +83,26 @@ def build_path(node: Path, scope: Scope) -> Closure:
     if _is_free(node.base, scope):
         scope.unit.free_names.add(node.base.name)
         return _build_variable_path(node.base, name, offset)
+    if isinstance(node.base, Name) and node.base.name != PARTIAL:
+        items, slot = scope.find(node.base.name)
+        if slot >= 0 and not items:
+            return _build_slot_path(slot, name, offset)
     base = scope.build(node.base)
 
     def load(run: Evaluation) -> Value:
         value = base(run)
+        if type(value) is dict and name in value:
+            return value[name]
+        return step(run, value, name, offset)
+
+    return load
+
+
+def _build_slot_path(slot: int, name: str, offset: int) -> Closure:
+    """`item.name`, which loops are made of."""
+
+    def load(run: Evaluation) -> Value:
+        value = run.slots[slot]
         if type(value) is dict and name in value:
             return value[name]
         return step(run, value, name, offset)

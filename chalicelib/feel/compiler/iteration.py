@@ -7,21 +7,20 @@ Source: DMN 1.5 sections 10.3.2.10 to 10.3.2.12.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 
 from chalicelib.feel.compiler.access import PARTIAL
 from chalicelib.feel.compiler.scope import Scope
-from chalicelib.feel.errors import FeelError, WarningType
+from chalicelib.feel.errors import WarningType
 from chalicelib.feel.evaluation import Closure, Evaluation
-from chalicelib.feel.limits import LIST_MAX
 from chalicelib.feel.temporal import Date
 from chalicelib.feel.tree import For, Iterator, Quantified, Span
 from chalicelib.feel.values import Range, Value, kind_of
 
 # What the iterators inside of one do for each item; False tells it to stop.
 _Each = Callable[[Evaluation], bool]
-_Source = Callable[[Evaluation], Iterable[Value] | None]
+_Source = Callable[[Evaluation], list[Value] | None]
 
 
 def build_for(node: For, scope: Scope) -> Closure:
@@ -31,16 +30,18 @@ def build_for(node: For, scope: Scope) -> Closure:
     nodes = scope.unit.nodes
     sources = _build_sources(node.iterators, inner)
     body = inner.build(node.body)
+    steps = scope.steps_since(nodes)
+    if len(sources) == 1:
+        return _build_simple_for(*sources[0], slot, body, steps)
 
     def add(run: Evaluation) -> bool:
         # The body may hold the same loop again, in a function that calls itself: ask each time.
         found = run.slots[slot]
         found.append(body(run))
-        if len(found) > LIST_MAX:
-            raise FeelError(f"a list would have more than {LIST_MAX} items")
+        run.bound(len(found))
         return True
 
-    each = _nest(sources, add, scope.steps_since(nodes))
+    each = _nest(sources, add, steps)
 
     def run_for(run: Evaluation) -> Value:
         found: list[Value] = []
@@ -49,6 +50,31 @@ def build_for(node: For, scope: Scope) -> Closure:
             return found if each(run) is not None else None
         finally:
             run.slots[slot] = before
+
+    return run_for
+
+
+def _build_simple_for(
+    source: _Source, item_slot: int, slot: int, body: Closure, steps: int
+) -> Closure:
+    """A loop of one iterator, by far the commonest: without a call for each item but the body's."""
+
+    def run_for(run: Evaluation) -> Value:
+        found: list[Value] = []
+        slots = run.slots
+        before, slots[slot] = slots[slot], found
+        try:
+            items = source(run)
+            if items is None:
+                return None
+            run.bound(len(items))
+            for item in items:
+                run.spend(steps)
+                slots[item_slot] = item
+                found.append(body(run))
+        finally:
+            slots[slot] = before
+        return found
 
     return run_for
 
@@ -130,7 +156,7 @@ def _build_items(source: Closure, offset: int) -> _Source:
     return lambda run: items_of(run, source(run), offset)
 
 
-def items_of(run: Evaluation, value: Value, offset: int) -> Iterable[Value] | None:
+def items_of(run: Evaluation, value: Value, offset: int) -> list[Value] | None:
     """Give what a loop over a value goes over; None and a warning if it cannot."""
     if type(value) is list:
         return value
@@ -141,7 +167,7 @@ def items_of(run: Evaluation, value: Value, offset: int) -> Iterable[Value] | No
     return [value]
 
 
-def _range_items(run: Evaluation, span: Range, offset: int) -> Iterable[Value] | None:
+def _range_items(run: Evaluation, span: Range, offset: int) -> list[Value] | None:
     if span.operator or type(span.start) is not type(span.end):
         return _nothing(run, span, offset)
     items = _between(run, span.start, span.end)
@@ -151,7 +177,7 @@ def _range_items(run: Evaluation, span: Range, offset: int) -> Iterable[Value] |
 
 
 def _build_span(start: Closure, end: Closure, offset: int) -> _Source:
-    def items(run: Evaluation) -> Iterable[Value] | None:
+    def items(run: Evaluation) -> list[Value] | None:
         first, last = start(run), end(run)
         found = _between(run, first, last) if type(first) is type(last) else None
         return _nothing(run, first, offset) if found is None else found

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from chalicelib.feel import arithmetic, comparison
-from chalicelib.feel.arithmetic import OPERATIONS
+from chalicelib.feel.arithmetic import NUMERIC, OPERATIONS
 from chalicelib.feel.comparison import ORDERS, PLAIN
 from chalicelib.feel.compiler.scope import Scope
 from chalicelib.feel.errors import WarningType
@@ -67,7 +67,21 @@ def build_arithmetic(node: Arithmetic, scope: Scope) -> Closure:
 
 
 def _build_operation(operator: str, left: Closure, right: Closure, offset: int) -> Closure:
-    return lambda run: operate(run, operator, left(run), right(run), offset)
+    """One operation, which is mostly one of numbers that has a result."""
+    compute = NUMERIC.get(operator)
+    if compute is None:
+        return lambda run: operate(run, operator, left(run), right(run), offset)
+
+    def run_operation(run: Evaluation) -> Value:
+        first, second = left(run), right(run)
+        if type(first) is Decimal and type(second) is Decimal:
+            try:
+                return compute(first, second)
+            except ArithmeticError:
+                pass  # that is told below
+        return operate(run, operator, first, second, offset)
+
+    return run_operation
 
 
 def operate(run: Evaluation, operator: str, left: Value, right: Value, offset: int) -> Value:
