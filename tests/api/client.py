@@ -90,6 +90,7 @@ class Client:
     ) -> dict[str, Any]:
         """Return the event of a request, but for its body."""
         return {
+            "version": "1.0",  # as the emulated AWS says of a REST API, too
             "path": parts.path,
             "httpMethod": method,
             "headers": headers,

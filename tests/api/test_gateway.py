@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from urllib.parse import quote
 
 import pytest
 from chalice.app import Response
@@ -23,6 +24,17 @@ def test_an_unknown_path_is_404(client: Client, path: str) -> None:
 
     assert (404, "application/json") == (answer.status, answer.headers["Content-Type"])
     assert {"code": "NOT_FOUND", "message": "no matching operation was found"} == answer.json
+
+
+@pytest.mark.parametrize("id_", ["a b", "größe", "50%", "%41", "a/b"])
+def test_a_name_in_the_path_reaches_the_operation_as_it_is(client: Client, id_: str) -> None:
+    channel = "/api/v1/channels/orders"
+    client.put(channel, {})
+    client.post(f"{channel}/messages", {"id": id_, "body": {}})
+
+    answer = client.get(f"{channel}/messages/{quote(id_, safe='')}")
+
+    assert (200, id_) == (answer.status, answer.json["id"])
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "HEAD"])
