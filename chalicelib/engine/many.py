@@ -246,10 +246,11 @@ def results_key(body: int, number: int, total: int) -> int:
 
 def records_of(draft: Draft, body: int) -> list[RecordKey]:
     """Return the keys of all that may be kept of a body: its items and its results."""
-    return [RecordKey(LoopItems, body), *_parts(body, draft.bodies[body].total)]
+    return [RecordKey(LoopItems, body), *results_of(body, draft.bodies[body].total)]
 
 
-def _parts(body: int, total: int) -> list[RecordKey]:
+def results_of(body: int, total: int) -> list[RecordKey]:
+    """Return the keys of what the iterations of a body gave."""
     first, last = results_key(body, 1, total), results_key(body, total, total)
     return [RecordKey(LoopResults, key) for key in range(first, last + 1)]
 
@@ -279,7 +280,7 @@ def keep(draft: Draft, body: int, total: int, results: Mapping[int, JsonValue]) 
 
 def collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
     """Return the results of all iterations in the order of what they were done for."""
-    keys = _parts(body, total)
+    keys = results_of(body, total)
     draft.need(keys)
     found: dict[int, JsonValue] = {}
     for key in keys:

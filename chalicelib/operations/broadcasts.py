@@ -26,6 +26,7 @@ from chalicelib.operations.correlation import start_command, started_by
 from chalicelib.operations.repeats import done_before
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Message, Ports
+from chalicelib.store import broadcasts as kept
 from chalicelib.store import marks, names, subscriptions
 from chalicelib.store.marks import Once
 from chalicelib.store.subscriptions import Waiting
@@ -44,9 +45,10 @@ def broadcast(ports: Ports, command: BroadcastSignal) -> list[Turn]:
     """
     if command.shard is not None:
         return _page(ports, command, command.shard)
-    once = Once(BROADCAST, command.id, "")
+    once = once_of(command)
     if done_before(ports, once) is not None:
         return []
+    kept.put(ports.table, command)
     turns = _start(ports, command)
     pages = [
         subscriptions.signalled(ports.table, command.name, shard, 0, PAGE_MAX)
@@ -59,6 +61,11 @@ def broadcast(ports: Ports, command: BroadcastSignal) -> list[Turn]:
         _hand_on(ports, [replace(command, shard=n) for n, page in enumerate(pages) if page])
     ports.table.write(marks.write(once, 0, now=ports.clock.now()))
     return turns
+
+
+def once_of(command: BroadcastSignal) -> Once:
+    """Return what makes a broadcast happen once: begun, and handed on to all shards."""
+    return Once(BROADCAST, command.id, "")
 
 
 def _start(ports: Ports, command: BroadcastSignal) -> list[Turn]:

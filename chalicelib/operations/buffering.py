@@ -40,7 +40,7 @@ from chalicelib.operations.repeats import done_before
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Message as QueueMessage
 from chalicelib.ports import Ports
-from chalicelib.store import marks, publications
+from chalicelib.store import marks, publications, subscriptions
 from chalicelib.store.marks import KEPT, Once
 from chalicelib.store.publications import Publication
 
@@ -61,7 +61,9 @@ def let_wait(
         return publish(ports, message, once)
     commands.check(PublishMessage("", name, key, message.profile, variables))
     now = ports.clock.now()
-    publication = Publication(ports.chance.id(), name, key, variables, now, now + time_to_live)
+    publication = Publication(
+        ports.chance.id(), name, key, variables, now, now + time_to_live, message.profile
+    )
     route = f"message {name} {key}"
     named = [Once(route, message_id, "", time_to_live)] if message_id else []
     wanted = [*named, *([] if once is None else [once])]
@@ -109,6 +111,20 @@ def offer_again(ports: Ports, command: OfferMessage) -> list[Turn]:
     if found is None or found.expires_at <= now:
         return []
     return publish(ports, Message(name, key, found.variables, command.profile), _met(found))
+
+
+def is_owed(ports: Ports, publication: Publication) -> bool:
+    """Say whether a message that waits could meet somebody by now who has not had it."""
+    name, key = publication.name, publication.correlation_key
+    now = ports.clock.now()
+    waiting = {entry.bpmn_process_id for entry in subscriptions.waiting(ports.table, name, key)}
+    message = Message(name, key, profile=publication.profile)
+    for definition, element_id in started_by(ports, EventType.MESSAGE, name):
+        lock = start_lock(definition, element_id, message)
+        if lock is None or not subscriptions.is_locked(ports.table, lock):
+            waiting.add(definition.bpmn_process_id)
+    asked = [once_for(_met(publication), process_id) for process_id in sorted(waiting)]
+    return len(marks.those_done(ports.table, asked, now=now)) < len(asked)
 
 
 def _promise(ports: Ports, command: OfferMessage, delay_s: int) -> None:

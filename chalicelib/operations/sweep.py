@@ -29,7 +29,7 @@ from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
 from chalicelib.feel.moment import Moment
-from chalicelib.operations import child_sweep, routing_sweep, run_sweep
+from chalicelib.operations import child_sweep, message_sweep, routing_sweep, run_sweep
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
@@ -48,7 +48,7 @@ class Swept:
     """What a sweep did: jobs rung for, the rest told; `mended` of them were lost.
 
     Shapes: `runs` are rows of scheduled jobs, `schedules` what fires these; `routed` are messages
-        in channels and groups of aggregators.
+        in channels and groups of aggregators, `unmet` messages and signals told to look again.
     """
 
     jobs: int = 0
@@ -58,6 +58,7 @@ class Swept:
     runs: int = 0
     schedules: int = 0
     routed: int = 0
+    unmet: int = 0
     mended: int = 0
 
 
@@ -83,6 +84,7 @@ class Sweeper:
         messages: list[Message] = []
         overdue: list[Message] = []
         routed: list[Message] = []
+        unmet: list[Message] = []
         for item in page:
             if _is_of_scheduled_job(item):
                 overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
@@ -94,6 +96,9 @@ class Sweeper:
             if start_timers.STARTS in item:
                 messages += self._overdue_starts(item, now)
             if not _is_of_instance(item):
+                unmet += message_sweep.messages_of(
+                    self.ports, item, now, everything=self.everything
+                )
                 continue
             match str(item["sk"])[:2]:
                 case table.JOB:
@@ -105,6 +110,7 @@ class Sweeper:
         self.swept.timers += self._tell(timers.QUEUE, messages)
         self.swept.runs += self._tell(runs.QUEUE, overdue)
         self.swept.routed += self._tell(routing.QUEUE, routed)
+        self.swept.unmet += self._tell(commands.QUEUE, unmet)
         for first in range(0, len(waiting), CHUNK_MAX):
             self._ring(waiting[first : first + CHUNK_MAX])
 

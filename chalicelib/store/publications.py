@@ -15,8 +15,11 @@ from typing import Any
 from chalicelib import json_text
 from chalicelib.json_text import JsonObject
 from chalicelib.ports import LIVE, Item, Put, Query, Table, Written
+from chalicelib.profile import Profile
 from chalicelib.store import names, reading, table
 from chalicelib.store.moments import from_ms, to_ms
+
+NAME = "name"  # which those have not that were put before the sweeper looked at them
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Publication:
     variables: JsonObject
     published_at: datetime
     expires_at: datetime
+    profile: Profile = Profile.PRIOSTACK  # that it was published in
 
 
 def put(store: Table, publication: Publication, marks: Sequence[Put], token: str) -> bool:
@@ -41,11 +45,29 @@ def put(store: Table, publication: Publication, marks: Sequence[Put], token: str
         publication.id,
     )
     item: Item = {
+        NAME: publication.name,
+        "correlation_key": publication.correlation_key,
+        "profile": publication.profile.value,
         "variables": json_text.dumps(publication.variables),
         "until": expires_ms,
         "expires_at": expires_ms // 1000 + 1,
     }
     return isinstance(store.transact([Put(place, item), *marks], token), Written)
+
+
+def of_item(item: Item) -> Publication:
+    """Read a message that says its own name."""
+    published_ms, _, id_ = str(item["sk"]).removeprefix(names.BUFFERED).partition("#")
+    values: Any = json_text.loads(str(item["variables"]))
+    return Publication(
+        id=id_,
+        name=str(item[NAME]),
+        correlation_key=str(item["correlation_key"]),
+        variables=values,
+        published_at=from_ms(int(published_ms)),
+        expires_at=from_ms(int(str(item["until"]))),
+        profile=Profile(str(item["profile"])),
+    )
 
 
 def read(store: Table, name: str, key: str, published_at: datetime, id_: str) -> Publication | None:

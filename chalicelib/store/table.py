@@ -29,6 +29,7 @@ Beside them:
     N#<message> / W#<subscription>    another that waits for it; the oldest first
     N#<message> / B#<published>#<id>  a message that waits for who subscribes to it later
     G#<signal>#<shard> / W#<subscription>  one that waits for a signal
+    A#<broadcast> / A                 a broadcast of a signal, until nobody is left it was for
     K#<start lock> / K                the instance that a message started and that runs alone
     B#<message or signal> / <profile>#<process id>  a process whose latest version it may start;
                                       those that a condition starts stand together

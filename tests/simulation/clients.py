@@ -172,14 +172,16 @@ def cancel(stage: Stage, instance_key: int) -> None:
         _note_refusal(stage, "cancel", rejected, {Reason.INVALID_STATE})
 
 
-def let_wait(stage: Stage, name: str, key: str, idempotency_key: str) -> None:
-    """Publish a message that waits an hour for who comes later, by a key, and note the answer."""
+def let_wait(
+    stage: Stage, name: str, key: str, idempotency_key: str, lives: timedelta = timedelta(hours=1)
+) -> None:
+    """Publish a message that waits for who comes later, by a key, and note the answer."""
     once = Once("POST /api/v1/messages/publish", idempotency_key, fingerprint="{}")
     message = Message(name, key, profile=Profile.PRIOSTACK)
     stage.ledger.asked_to_publish.add(idempotency_key)
 
     def operation() -> bool:
-        messages.let_message_wait(stage.ports, message, timedelta(hours=1), once=once)
+        messages.let_message_wait(stage.ports, message, lives, once=once)
         return True
 
     if stage.repeat(f"publish {name}", operation):

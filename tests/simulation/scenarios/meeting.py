@@ -9,11 +9,11 @@ from functools import partial
 
 from chalicelib.engine.state import Incident, InstanceState
 from chalicelib.errors import Rejected
-from chalicelib.operations import broadcasts
+from chalicelib.operations import broadcasts, owed
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.profile import Profile
 from chalicelib.store import instances
-from tests.simulation import expectations
+from tests.simulation import expectations, operators
 from tests.simulation.clients import cancel, let_wait, one_start, publish, start
 from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
@@ -35,6 +35,7 @@ AS_SIGNAL = (
 )
 ROUNDS_MAX = 12  # of a client who makes sure that nobody waits for ever
 SLOW = Habits(lock=timedelta(seconds=60), work_ms=2_000)
+DAY_MS = 86_400_000
 LATE_MS = 400_000  # by then what a death delayed has come back: twice a visibility of 180 s
 HURRY_MS = 216  # from a start to the moment at which its job is usually completed
 
@@ -206,7 +207,78 @@ def _start_one(stage: Stage) -> None:
         continue
 
 
+def _net_of_messages(stage: Stage) -> None:
+    """An instance begins to wait for a message that was published before, and every message of
+    queues is lost before it looks for that: the sweeper lets them meet."""
+    lives = timedelta(days=4)
+
+    def begin_to_wait() -> None:
+        let_wait(stage, "paid", INVOICE, "p-1", lives)
+        _start_one(stage)
+        operators.lose_messages(stage)
+        stage.world.pause(DAY_MS)
+        if stage.ledger.published and len(stage.watch.open_roots) == len(stage.watch.roots):
+            stage.world.complain("the message that waits met nobody")
+        _let_go(stage, lambda n: let_wait(stage, "paid", INVOICE, f"p-{n + 2}", lives))
+
+    stage.client("client", begin_to_wait)
+    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
+
+
+def _nothing_inline() -> AbstractContextManager[None]:
+    return replaced(owed, INLINE_MAX=0)
+
+
+def _net_of_signals(stage: Stage) -> None:
+    """A signal is broadcast page by page, and whatever hands a page on is lost: the sweeper begins
+    again with what is left."""
+    waiting: list[int] = []
+
+    def wait_for_it() -> None:
+        key = start(stage, {})
+        if key is not None:
+            waiting.append(key)
+
+    def raise_alarm() -> None:
+        for _ in range(ROUNDS_MAX):
+            before = list(waiting)
+            if start(stage, {"throws": "red"}) is not None:
+                break
+        stage.world.pause(2 * DAY_MS)
+        for key in before:
+            instance = instances.load(stage.inner, key, None)
+            if instance is None or instance.root.state is not InstanceState.COMPLETED:
+                stage.world.complain(f"instance {key} waited for the alarm and was not reached")
+        _let_go(stage, lambda _: start(stage, {"throws": "red"}))
+
+    stage.client("one", wait_for_it)
+    stage.client("two", wait_for_it, after_ms=20)
+    stage.client("alarm", raise_alarm, after_ms=600)
+    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
+
+
+def _nothing_handed_on() -> AbstractContextManager[None]:
+    return replaced(broadcasts, PAGE_MAX=1, _hand_on=lambda ports, pages: None)
+
+
 SCENARIOS = (
+    Scenario(
+        "net-of-messages",
+        "message_catch.bpmn",
+        _net_of_messages,
+        under=_nothing_inline,
+        profile=Profile.PRIOSTACK,
+        struck_ms=2 * DAY_MS,
+        settle_ms=3 * DAY_MS,
+    ),
+    Scenario(
+        "net-of-signals",
+        "signal.bpmn",
+        _net_of_signals,
+        under=_nothing_handed_on,
+        struck_ms=2 * DAY_MS,
+        settle_ms=3 * DAY_MS,
+    ),
     Scenario(
         "armed-while-published",
         "message_catch.bpmn",
