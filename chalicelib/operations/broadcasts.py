@@ -65,7 +65,12 @@ def broadcast(ports: Ports, command: BroadcastSignal) -> list[Turn]:
 
 def once_of(command: BroadcastSignal) -> Once:
     """Return what makes a broadcast happen once: begun, and handed on to all shards."""
-    return Once(BROADCAST, command.id, "")
+    return _once(command.id)
+
+
+def _once(id_: str) -> Once:
+    """Return a mark that is kept for longer than the broadcast is, which may begin anew."""
+    return Once(BROADCAST, id_, "", kept.KEPT + marks.KEPT)
 
 
 def _start(ports: Ports, command: BroadcastSignal) -> list[Turn]:
@@ -73,7 +78,7 @@ def _start(ports: Ports, command: BroadcastSignal) -> list[Turn]:
     turns = []
     for definition, element_id in started_by(ports, EventType.SIGNAL, command.name):
         mine = f"{command.id}#{definition.profile.value}#{definition.bpmn_process_id}"
-        once = Once(BROADCAST, mine, "")
+        once = _once(mine)
         if done_before(ports, once) is None:
             start = start_command(ports, definition, element_id, command.variables)
             turn = take_start(ports, definition, start, once)

@@ -1,7 +1,7 @@
 """Broadcasts of signals as they were begun: kept until nobody is left that they were for.
 
 What is left of one is told from command to command; this is what the sweeper begins again from
-when such a command is lost. DynamoDB removes it after a day at the latest.
+when such a command is lost. DynamoDB removes it after a week at the latest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from chalicelib.store import table
 from chalicelib.store.moments import from_ms, to_ms
 
 PK, SK = "A#", "A"
-KEPT = timedelta(days=1)
+KEPT = timedelta(days=7)  # so many daily sweeps look at it
 
 
 def put(store: Table, command: BroadcastSignal) -> None:

@@ -210,13 +210,13 @@ def _start_one(stage: Stage) -> None:
 def _net_of_messages(stage: Stage) -> None:
     """An instance begins to wait for a message that was published before, and every message of
     queues is lost before it looks for that: the sweeper lets them meet."""
-    lives = timedelta(days=4)
+    lives = timedelta(days=9)
 
     def begin_to_wait() -> None:
         let_wait(stage, "paid", INVOICE, "p-1", lives)
         _start_one(stage)
         operators.lose_messages(stage)
-        stage.world.pause(DAY_MS)
+        stage.world.pause(2 * DAY_MS)
         if stage.ledger.published and len(stage.watch.open_roots) == len(stage.watch.roots):
             stage.world.complain("the message that waits met nobody")
         _let_go(stage, lambda n: let_wait(stage, "paid", INVOICE, f"p-{n + 2}", lives))
@@ -244,7 +244,7 @@ def _net_of_signals(stage: Stage) -> None:
             before = list(waiting)
             if start(stage, {"throws": "red"}) is not None:
                 break
-        stage.world.pause(2 * DAY_MS)
+        stage.world.pause(4 * DAY_MS)
         for key in before:
             instance = instances.load(stage.inner, key, None)
             if instance is None or instance.root.state is not InstanceState.COMPLETED:
@@ -268,16 +268,14 @@ SCENARIOS = (
         _net_of_messages,
         under=_nothing_inline,
         profile=Profile.PRIOSTACK,
-        struck_ms=2 * DAY_MS,
-        settle_ms=3 * DAY_MS,
+        settle_ms=5 * DAY_MS,
     ),
     Scenario(
         "net-of-signals",
         "signal.bpmn",
         _net_of_signals,
         under=_nothing_handed_on,
-        struck_ms=2 * DAY_MS,
-        settle_ms=3 * DAY_MS,
+        settle_ms=5 * DAY_MS,
     ),
     Scenario(
         "armed-while-published",
