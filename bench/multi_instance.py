@@ -9,6 +9,7 @@ so they are a cardinality without results.
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import threading
 import time
@@ -63,6 +64,11 @@ class Run:
     seconds: float
     units: int | None
     turns: int
+
+    @property
+    def peak_mb(self) -> int:
+        """The most memory that this process had so far, tables and all."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # kB on Linux
 
 
 def begin(ports: Ports, name: str, items: int) -> int:
@@ -144,18 +150,20 @@ def show(run: Run) -> None:
     """Print a row."""
     units = "" if run.units is None else f"{run.units / run.items:.1f}"
     each = f"{1000 * run.seconds / run.items:.2f}"
-    cells = [run.where, f"{run.items:,}", f"{run.seconds:.0f}", each, units, run.turns]
+    cells = [run.where, f"{run.items:,}", f"{run.seconds:.0f}", each, units, run.turns, run.peak_mb]
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory", type=int, nargs="*", default=[100, 1_000, 10_000, 100_000])
-    parser.add_argument("--emulated", type=int, nargs="*", default=[100, 1_000, 10_000])
+    parser.add_argument("--emulated", type=int, nargs="*", default=[2_500, 5_000, 10_000])
     parser.add_argument("--workers", type=int, default=4)
     args = parser.parse_args()
-    print("| where | items | s | ms an item | write units an item | turns of the parent |")
-    print("|---|---:|---:|---:|---:|---:|")
+    print(
+        "| where | items | s | ms an item | write units an item | turns of the parent | peak MB |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---:|")
     for items in args.memory:
         show(in_memory(items))
     if not args.emulated:

@@ -15,11 +15,13 @@ the instance's own, times relative to its start, and what has its default is lef
 
 Lists are cut behind the last entry that is not its default (0, null, empty). `"format": n` says
 what an older reader would misread; it is left out while it is 1, for most turns pay by the byte.
+A long text is stored compressed, as its rows are alike: 64 iterations take 900 bytes, not 4,000.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from datetime import datetime
 from typing import Any
 
@@ -34,15 +36,29 @@ from chalicelib.engine.state import (
     Purge,
     Root,
 )
+from chalicelib.ports import Attribute
 from chalicelib.store.moments import from_ms, to_ms
 
 FORMAT = 1  # rises with every change that an older reader would misread
+
+PACKED_FROM = 600  # bytes; with what else a root has, a longer one would cost a second unit
 
 Row = list[Any]
 
 
 class UnknownFormat(ValueError):
     """A newer version wrote this state, and it may only be read by that."""
+
+
+def pack(text: str) -> str | bytes:
+    """Return a text as an item has it: compressed if it is long."""
+    written = text.encode()
+    return text if len(written) <= PACKED_FROM else zlib.compress(written)
+
+
+def unpack(stored: Attribute) -> str:
+    """Return the text of what an item has."""
+    return zlib.decompress(stored).decode() if isinstance(stored, bytes) else str(stored)
 
 
 def to_text(root: Root) -> str:

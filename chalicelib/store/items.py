@@ -138,7 +138,7 @@ _TYPES: Mapping[str, type[Record]] = {row.prefix: kind for kind, row in RECORDS.
 def of_root(root: Root, top: Variables | None) -> Item:
     """Return the root's item, with the top scope's variables if they are small."""
     item = fields.write(ROOT_FIELDS, root)
-    item["execution"] = execution.to_text(root)
+    item["execution"] = execution.pack(execution.to_text(root))
     item["listed_in"] = table.shard_pk(table.INSTANCES, table.shard_of(root.key))
     # A part of a body is of no definition in lists: it is shown as a child of that body alone.
     is_part = root.parent is not None and root.parent.first > 0
@@ -155,7 +155,7 @@ def to_root(item: Item) -> Root:
     """Read a root."""
     key = table.instance_key(str(item["pk"]))
     own = fields.read(ROOT_FIELDS, item)
-    state = execution.from_text(str(item["execution"]), key, own["created_at"])
+    state = execution.from_text(execution.unpack(item["execution"]), key, own["created_at"])
     return Root(key=key, **own, **state)
 
 

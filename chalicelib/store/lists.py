@@ -67,7 +67,8 @@ class WantedInstances:
 
     Shapes: times are both included; `element_id` is that of an element instance that is live;
         `is_stuck` asks for a token at the top that an incident keeps from going on,
-        `has_incident` for any incident that is open.
+        `has_incident` for any incident that is open; one that `includes_parts` asks for the child
+        instances that do parts of multi-instance bodies, too.
     """
 
     definition_keys: frozenset[int] | None = None
@@ -78,11 +79,12 @@ class WantedInstances:
     element_id: str | None = None
     created_from: datetime | None = None
     created_to: datetime | None = None
+    includes_parts: bool = False
 
     @property
     def asks_roots(self) -> bool:
-        """Whether the index does not tell."""
-        return any(
+        """Whether the index does not tell; of a part it does not tell the definition."""
+        return (self.includes_parts and self.definition_keys is not None) or any(
             question is not None
             for question in (
                 self.states,
@@ -217,14 +219,15 @@ def _entry(item: Item) -> Entry:
 
 
 def _is_of(entry: Entry, wanted: WantedInstances) -> bool:
-    if wanted.definition_keys is None:
-        return entry.definition_key != 0  # a part of a body has none there
-    return entry.definition_key in wanted.definition_keys
+    if entry.definition_key == 0:  # a part of a body
+        return wanted.includes_parts
+    return wanted.definition_keys is None or entry.definition_key in wanted.definition_keys
 
 
 def _matches(root: Root, wanted: WantedInstances) -> bool:
     return (
-        (wanted.states is None or root.state in wanted.states)
+        (wanted.definition_keys is None or root.definition_key in wanted.definition_keys)
+        and (wanted.states is None or root.state in wanted.states)
         and (wanted.is_stuck is None or wanted.is_stuck is root.is_stuck)
         and (wanted.has_incident is None or wanted.has_incident is (root.incident_count > 0))
         and (wanted.business_key is None or root.business_key == wanted.business_key)

@@ -91,3 +91,31 @@ def test_parts_of_a_large_body_are_its_children_and_in_no_other_list(client: Cli
     home = read(client, job["key"])["processInstanceKey"]
     assert home in [part["key"] for part in parts]
     assert "a" == instance(client, home)["activeElementInstances"][0]["elementId"]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("", 2),
+        ("&state=active", 2),
+        ("&state=completed", 0),
+        ("&activityId=a", 2),
+        ("&sortBy=key", 2),
+        ("&bpmnProcessId=p", 2),
+        ("&bpmnProcessId=other", 0),
+        ("&processDefinitionKey={definition}", 2),
+    ],
+)
+def test_parts_are_listed_with_children_that_no_parent_is_named_for(
+    client: Client, query: str, count: int
+) -> None:
+    key = create(client, loop(), {"items": list(range(65))})
+    definition = instance(client, key)["processDefinitionKey"]
+    (body,) = children(client, key)
+
+    asked = f"includeChildProcesses=true{query.format(definition=definition)}"
+    (listed,) = client.get(f"/v1/process-instances?{asked}").json["partitions"]
+
+    parts = [each for each in listed["items"] if each.get("processType") == "multiInstance"]
+    assert [body["key"]] * count == [part["parentProcessInstanceKey"] for part in parts]
+    assert listed["totalCount"] == count + sum(each["key"] == key for each in listed["items"])

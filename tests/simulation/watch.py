@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from chalicelib.engine.state import USER_TASK
 from chalicelib.ports import HISTORY, Item, ItemKey, Message, Received
+from chalicelib.store import execution
 from chalicelib.store.table import SCHEDULED_JOB
 from tests.simulation.changes import ENDED, SKEW_TOLERATED_MS, number, wrong_changes
 from tests.simulation.route_watch import RouteWatch, awaited, is_routed, number_of
@@ -283,6 +284,6 @@ def _has_agenda(root: Item) -> bool:
 
     While a child is asked to end, a purge waits for that one's own command.
     """
-    left = json.loads(str(root["execution"]))
+    left = json.loads(execution.unpack(root["execution"]))
     is_asked = any(len(row) > ENDS and row[ENDS] for row in left.get("live", ()))
     return bool(left.get("agenda") or (left.get("purges") and not is_asked))

@@ -86,7 +86,8 @@ def create_process_instance() -> Response:
 def get_process_instances() -> Response:
     """getProcessInstances: 200 and a page; 400.
 
-    Subprocesses are shown as children where their parent is asked for and children are included.
+    Where children are included, those that do parts of a multi-instance body are listed; what is
+    a scope of its instance, as a subprocess is, is shown where its parent is asked for.
     """
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
     if "parentProcessInstanceKey" in asked:
@@ -104,6 +105,7 @@ def get_process_instances() -> Response:
         element_id=asked.get("activityId"),
         created_from=asked.get("createdFrom"),
         created_to=asked.get("createdTo"),
+        includes_parts=asked.get("includeChildProcesses", False),
     )
     listed = instances.get_process_instances(
         wiring.ports(), wanted, asked.get("bpmnProcessId"), pages.cut(asked, ORDER)
