@@ -1,7 +1,8 @@
 """What a model that can be run may still be wrong about: warnings, which refuse nothing.
 
-Three are looked for: a wait that nothing bounds, what grows towards a limit, and a condition that
-no variable can make true, or that hides those behind it. `ad_hoc_lint.py` looks at more.
+Four are looked for: a wait that nothing bounds, what grows towards a limit, a condition that no
+variable can make true, or that hides those behind it, and listeners that nobody asks. More is
+looked at in `ad_hoc_lint.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from datetime import UTC, datetime
 
 from chalicelib import feel
 from chalicelib.bpmn.ad_hoc_lint import ad_hoc_warnings
+from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import (
     Element,
     EventType,
@@ -41,7 +43,7 @@ def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> li
     found: list[Fault] = []
     for process in processes:
         told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
-        told += ad_hoc_warnings(process, item_bytes)
+        told += [*ad_hoc_warnings(process, item_bytes), *_unheard(process, nodes)]
         for id_, text in told:
             node = nodes.get(id_)
             named = f'flow "{id_}"' if node is None else described(node)
@@ -59,6 +61,21 @@ def _by_id(root: Node) -> Mapping[str, Node]:
             found.setdefault(id_, node)
         left += reversed(node.children)
     return found
+
+
+def _unheard(process: Process, nodes: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
+    """Yield user tasks that are jobs, and have listeners that only tasks of people have."""
+    for element in process.elements.values():
+        is_job = element.job is not None and not element.job.managed
+        node = nodes.get(element.id)
+        if element.kind is not Kind.USER_TASK or not is_job or node is None:
+            continue
+        if "taskListeners" in extensions_of(node):
+            yield (
+                element.id,
+                "its task listeners are never asked: expected a task of people (zeebe:userTask and "
+                "no taskDefinition), found a job for workers",
+            )
 
 
 # --- waits -------------------------------------------------------------------------------------
