@@ -306,7 +306,16 @@ def test_calls_that_nest_too_deeply_are_an_incident() -> None:
         key = child.key
 
     assert [] == children(stage, key)
-    assert "maxProcessInstanceNestingDepth" in incident(stage, key).message
+    found = incident(stage, key)
+    assert "EXECUTION_LIMIT" == found.error_type
+    assert "maxProcessInstanceNestingDepth" in found.message
+
+
+def test_what_is_called_and_is_not_there_is_an_incident_of_its_own_type() -> None:
+    stage = Stage()
+    key = stage.create(line(call("c", "nowhere")))
+
+    assert "CALLED_ELEMENT_ERROR" == incident(stage, key).error_type
 
 
 def test_a_chain_of_a_thousand_calls_is_cancelled() -> None:
