@@ -11,25 +11,32 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from itertools import count
 from typing import NamedTuple
 
 import pytest
 
+from chalicelib.delivery import routing as routing_queue
 from chalicelib.engine.state import Incident
+from chalicelib.operations import routes, routing
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.operations.messages import Message, publish_message
+from chalicelib.operations.signals import broadcast_signal
 from chalicelib.operations.start_quota import create_within_quota
 from chalicelib.ports import LIVE, Settings
 from chalicelib.profile import Profile
-from chalicelib.store import table
+from chalicelib.routing.messages import Message as Routed
+from chalicelib.store import routing_keys, table
 from chalicelib.store.definitions import Definition
 from chalicelib.store.marks import Once
+from chalicelib.triggers.routing import on_routing
 from tests.counting import CountingTable, Partition
-from tests.engine.models import line, message_catch, service
+from tests.engine.models import line, message_catch, service, signal_event
 from tests.operations.dmn import RULE_TASK, deploy_dmn
 from tests.operations.models import timer_then_task, typed_task
 from tests.operations.stage import Stage
+from tests.play import to_json
 
 WRITE_UNITS_MAX, READ_UNITS_MAX = 1_000, 3_000  # a second (DynamoDB Developer Guide, "Quotas")
 JOBS = 10_000  # a second
@@ -45,6 +52,9 @@ class Heated(Stage):
         self.counter = CountingTable(self.table)
         self.ports = replace(self.ports, table=self.counter)
         deploy_dmn(self)
+        for name in ("in", "out"):
+            routes.put_channel(self.ports, name, {})
+        routes.put_route(self.ports, "r", to_json({"from": "in", "steps": [{"channel": "out"}]}))
         self.definition: Definition = self.deploy(model)
 
     def start(self, once: Once | None = None, **variables: str) -> int:
@@ -117,6 +127,23 @@ def an_incident(stage: Heated, number: int) -> None:
     stage.finish("work")
 
 
+def a_routed_message(stage: Heated, number: int) -> None:
+    ids = (f"m-{number}-{n}" for n in count())
+    id_ = next(each for each in ids if routing_keys.shard_of(each) == number % table.SHARDS)
+    routing.put_message(stage.ports, "in", Routed(id_, {"n": number}))
+    for body in stage.queues.visible(routing_queue.QUEUE):
+        assert [] == on_routing(stage.ports, [("m", body)])
+    stage.queues.lose(routing_queue.QUEUE)
+
+
+def a_signal(stage: Heated, number: int) -> None:
+    """Many wait for it; they are told all at once, when half of the instances do."""
+    stage.start()
+    if (number + 1) % HALF == 0:
+        broadcast_signal(stage.ports, "gong", {})
+        stage.wait(60)
+
+
 class Life(NamedTuple):
     """A model, what happens to an instance of it, and how many jobs that is."""
 
@@ -134,19 +161,25 @@ LIVES: Mapping[str, Life] = {
     "a timer and a task": Life(timer_then_task("PT2S"), a_timer),
     "a message and a task": Life(HELD, a_message),
     "a task with an incident": Life(typed_task("work"), an_incident),
+    "a message that goes from a channel to another": Life("one_task.bpmn", a_routed_message),
 }
-# Read with each start by a process id, each decision of the latest version: who asks
-# for the latest gets it, so no container may keep it. docs/quotas.md says where that ends.
+SIGNAL = Life(
+    line(signal_event("intermediateCatchEvent", "s", "sig"), signals={"sig": "gong"}), a_signal
+)
+SIGNALS = 4_000  # instances a second that one signal is waited for by
+# Read with each start by a process id and each decision of the latest version, for who asks for the
+# latest gets it, and with each message in a channel: docs/quotas.md says where that ends.
 POINTERS = {
     "one task, started by its process id": {"L#"},
     "two tasks and a decision": {"L#"},
+    "a message that goes from a channel to another": {"RO"},
 }
 
 
 def heat(
-    life: Life, settings: Settings | None = None
+    life: Life, settings: Settings | None = None, jobs: int = JOBS
 ) -> tuple[Counter[Partition], dict[Partition, Decimal]]:
-    """Return the units that the partitions write and read a second, at JOBS a second."""
+    """Return the units that the partitions write and read a second, at so many jobs a second."""
     stage = Heated(life.model, settings)
     halves = []
     for half in range(2):
@@ -156,7 +189,7 @@ def heat(
             life.happens(stage, half * HALF + number)
         stage.wait(40)  # the locks' bells, and the messages that were insurance
         halves.append((Counter(stage.counter.written), dict(stage.counter.read)))
-    rate = Decimal(JOBS) / life.jobs / HALF
+    rate = Decimal(jobs) / life.jobs / HALF
     written: Counter[Partition] = Counter()
     read: dict[Partition, Decimal] = {}
     for (wrote, reads), (wrote_before, read_before) in (halves, halves[::-1]):
@@ -186,3 +219,10 @@ def test_a_quota_of_starts_is_one_key_that_all_share_and_is_found() -> None:
     written, _ = heat(Life(typed_task("work"), within_a_quota), quota)
 
     assert JOBS <= written[Partition(LIVE, "", table.START_QUOTA.pk)]
+
+
+def test_a_signal_that_thousands_wait_for_is_spread() -> None:
+    written, _ = heat(SIGNAL, jobs=SIGNALS)
+
+    hottest, units = written.most_common(1)[0]
+    assert units <= WRITE_UNITS_MAX, hottest
