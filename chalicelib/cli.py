@@ -221,13 +221,13 @@ def _serve(options: argparse.Namespace) -> int:
     from chalicelib.local.server import API_KEY, Options, Server  # noqa: PLC0415
 
     ending = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
     state = None if options.ephemeral else options.state_dir.resolve()
     key = os.environ.get(API_KEY) or None
     server = Server(Options(options.host, options.port, state, key))
-    server.start()
+    server.start()  # which a signal interrupts
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: ending.set())
         print(f"Headrace is ready at {server.url}", flush=True)  # noqa: T201
         while not ending.wait(SIGNAL_POLL_S):
             pass  # a signal that meets another thread does not wake this one by itself

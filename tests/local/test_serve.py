@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
 import threading
 import time
 import urllib.request
@@ -17,7 +18,16 @@ from chalicelib.local.demo import EXAMPLE, LAMBDA_TYPE, MODEL
 from chalicelib.local.workers import LambdaWorker
 from infra.package import ROOT
 from tests.aws.conftest import EmulatedSession
-from tests.local.serving import END_S, PATIENCE_S, children, listeners, run, serving
+from tests.local.serving import (
+    END_S,
+    PATIENCE_S,
+    children,
+    command,
+    environment,
+    listeners,
+    run,
+    serving,
+)
 
 pytestmark = pytest.mark.aws
 
@@ -77,6 +87,24 @@ def test_an_interrupt_ends_it_as_well(tmp_path: Path) -> None:
     with serving(tmp_path, "--ephemeral") as served:
         assert served.end(signal.SIGINT) < END_S
         assert 0 == served.process.returncode
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_it_starts_ends_it_as_well(tmp_path: Path, number: int) -> None:
+    arguments = command("serve", "--port", "0", "--state-dir", str(tmp_path / "state"))
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        until = time.monotonic() + PATIENCE_S
+        while not (tmp_path / "state" / "lock").exists() and time.monotonic() < until:
+            time.sleep(0.005)
+
+        began = time.monotonic()
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=PATIENCE_S)
+
+        assert time.monotonic() - began < END_S
+        assert ("", 130) == (said, process.returncode)
 
 
 def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
