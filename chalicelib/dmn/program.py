@@ -122,6 +122,15 @@ class Program:
                 self._compile(each)
         return self._compiled[key]
 
+    def _step(self, run: Run, key: str) -> Step:
+        """Give what was compiled; a table of thousands of rules takes seconds, once, and they are
+        none of the evaluation that happens to be the first.
+        """
+        if key in self._compiled:
+            return self._compiled[key]
+        with run.deadline.paused():
+            return self.compiled(key)
+
     def _compile(self, key: str) -> None:
         definitions, node = self.homes[key]
         if isinstance(node, model.InputData):
@@ -183,7 +192,7 @@ class Program:
             return self.function(run, key)
         node = home.node
         run.table = ((), ())
-        value = self.compiled(key)(run, {**free, **self._variables(run, key, frame)})
+        value = self._step(run, key)(run, {**free, **self._variables(run, key, frame)})
         run.record(EvaluatedDecision(node.id, node.name, model.tag(node), value, *run.table))
         return value
 
@@ -192,7 +201,7 @@ class Program:
         function = self._functions.get(key)
         if function is None:
             variables: Frame = {}
-            function = self.compiled(key)(run, variables)
+            function = self._step(run, key)(run, variables)
             if function is not None:
                 self._functions[key] = variables[self.homes[key].node.variable.name] = function
                 variables.update(self._variables(run, key, {}))

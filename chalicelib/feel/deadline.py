@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from chalicelib.feel.errors import FeelError
 from chalicelib.feel.limits import SECONDS_MAX
@@ -31,6 +32,16 @@ class Deadline:
     def again(self) -> Deadline:
         """Give another one of the same clock and length, which begins now."""
         return Deadline(self._clock, self.limit_s)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave out of the time what is done within: it is no part of an evaluation."""
+        began = 0.0 if self._clock is None else self._clock()
+        try:
+            yield
+        finally:
+            if self._clock is not None:
+                self._ends_at += self._clock() - began
 
     def is_over(self) -> bool:
         """Tell whether it has come."""

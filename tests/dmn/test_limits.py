@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count, repeat
 
 import pytest
 
 from chalicelib import feel
-from chalicelib.dmn import DmnError, evaluate, parse
+from chalicelib.dmn import DmnError, codec, evaluate, parse
 from chalicelib.feel.limits import WARNINGS_MAX
 from tests.dmn.models import decision, definitions, given, literal, output, result, table
 
@@ -52,6 +52,19 @@ def hurried(inner: str, name: str) -> None:
 def test_a_decision_ends_at_its_deadline(inner: str) -> None:
     with pytest.raises(DmnError, match="d: the evaluation takes more than 2 seconds"):
         hurried(inner, "d")
+
+
+def test_compiling_a_table_is_none_of_its_first_evaluation() -> None:
+    rules = [(f"> {n}", str(n)) for n in range(3_000)]
+    inner = given("n") + decision("t", table(["n"], [output()], rules, policy="COLLECT"),
+                                  inputs=["n"])  # fmt: skip
+    model = codec.from_json(codec.to_json(parse(definitions(inner))))
+    # It begins, compiles from the first second to the hundredth, and is looked at half one later.
+    clock = chain([0.0, 1.0, 100.0], repeat(100.5)).__next__
+
+    found = evaluate(model, "t", {"n": 2_000}, deadline=feel.Deadline(clock))
+
+    assert isinstance(found.value, list) and 2_000 == len(found.value)
 
 
 def test_all_decisions_of_an_evaluation_share_the_limit() -> None:

@@ -158,6 +158,19 @@ def test_it_is_over_when_its_seconds_are_and_may_begin_again() -> None:
     assert deadline.is_over()
 
 
+def test_what_is_done_while_it_pauses_is_left_out() -> None:
+    seconds = iter([0.0, 1.0, 100.0, 100.5, 101.0])
+    deadline = feel.Deadline(seconds.__next__)
+
+    with deadline.paused():
+        pass
+
+    assert not deadline.is_over()
+    assert deadline.is_over()
+    with feel.NEVER.paused():
+        assert not feel.NEVER.is_over()
+
+
 def test_the_classes_of_a_pattern_may_not_be_endless() -> None:
     assert value('matches("a", "[a-z\\p{L}][\\i-[z]]?$")') is True
     with pytest.raises(feel.FeelError, match="when its classes are spelt out"):
