@@ -39,9 +39,12 @@ class Stage:
     """Ports in memory, a definition or more, and verbs that read like the domain."""
 
     def __init__(
-        self, settings: Settings | None = None, queues: type[MemoryQueues] = MemoryQueues
+        self,
+        settings: Settings | None = None,
+        queues: type[MemoryQueues] = MemoryQueues,
+        clock: ManualClock | None = None,
     ) -> None:
-        self.clock = ManualClock()
+        self.clock = clock or ManualClock()
         self.table = MemoryTable()
         self.queues = queues(self.clock)
         self.schedules = MemorySchedules(self.clock, self.queues)
