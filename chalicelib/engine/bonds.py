@@ -115,7 +115,9 @@ def bind_conditions(nodes: Mapping[str, Node], triggers: Mapping[str, tuple[Node
         nodes[id_].is_watched = True
     for node in [node for node in nodes.values() if node.is_watched]:
         for each in (node, node.inner):
-            if each is not None:
+            if each is not None and each.work is not None:
+                each.work = _watched(each.work)
+            elif each is not None:
                 each.enter = _watched(each.enter)
     return bool(watched) or any(node.is_watched for node in nodes.values())
 

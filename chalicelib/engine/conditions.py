@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import catching, event_subprocesses, purges, tokens, variables
+from chalicelib.engine import ad_hoc_jobs, catching, event_subprocesses, purges, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
 from chalicelib.engine.state import ElementInstance, InstanceState, RecordKey, Variables
@@ -114,12 +114,27 @@ def _values_before(draft: Draft, scope: int) -> JsonObject:
 def _watchers(draft: Draft) -> Iterator[Watcher]:
     """Yield the conditional events that wait, those of one scope in the order of the model."""
     is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
-    if not is_part:
-        yield from _starts(draft, draft.plan.process.id, draft.key, 0)
-    for element in list(draft.live.values()):
+    live, process = list(draft.live.values()), draft.plan.process
+    if not is_part and not (process.listeners and any(e.element_id == process.id for e in live)):
+        yield from _starts(draft, process.id, draft.key, 0)
+    for element in live:
         node = draft.plan.nodes[element.element_id]
-        if node.is_watched and not element.is_listening:
+        if node.is_watched and not (element.is_listening or _is_heard(draft, element)):
             yield from _on(draft, element, len(variables.chain(draft, element.scope)))
+
+
+def _is_heard(draft: Draft, element: ElementInstance) -> bool:
+    """Say whether listeners are at work on an element: it has not begun, or is over."""
+    heard = draft.node_of(element).heard
+    return bool(heard) and ad_hoc_jobs.is_listened_to(draft, element)
+
+
+def begun(draft: Draft) -> None:
+    """Let the event subprocesses of the instance happen whose condition holds, when the listeners
+    of its beginning were heard."""
+    for watcher in _starts(draft, draft.plan.process.id, draft.key, 0):
+        if _is_true(draft, watcher):
+            _happen(draft, watcher)
 
 
 def _on(draft: Draft, element: ElementInstance, depth: int) -> Iterator[Watcher]:

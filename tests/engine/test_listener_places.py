@@ -20,12 +20,14 @@ from chalicelib.engine.state import (
 )
 from chalicelib.profile import Profile
 from tests.bpmn.models import refusal_of
+from tests.engine.event_models import boundary_condition, conditional
 from tests.engine.models import (
     boundary,
     call,
     catch,
     end,
     event_gateway,
+    event_sub,
     io,
     line,
     message_catch,
@@ -36,6 +38,7 @@ from tests.engine.models import (
     user,
 )
 from tests.engine.test_execution_listeners import BOTH, do, listeners, many, types
+from tests.engine.test_process_listeners import heard
 from tests.play import play, to_json
 
 # --- before all of many --------------------------------------------------------------------------
@@ -165,6 +168,38 @@ def test_an_event_behind_a_gateway_is_heard_when_it_has_come(done: bool) -> None
     do(game, "y")
 
     assert (["a"], {"n": "1", "amount": 7}) == (types(game), game.variables)
+
+
+# --- beside conditions ---------------------------------------------------------------------------
+
+
+def hot() -> str:
+    """Return an event subprocess that starts when it is hot, beside what else is there."""
+    trigger = conditional("hot = true")
+    return event_sub("es", trigger, service("cool"), flows="es_start > cool", interrupting=False)
+
+
+@pytest.mark.parametrize("at", ["start", "end"])
+def test_conditions_of_a_process_wait_while_its_listeners_are_at_work(at: str) -> None:
+    model = heard(process(start(), service("a"), end(), hot(), flows="start > a > end"), f"{at}:x")
+    game = play(model).create()
+    if at == "end":
+        do(game, "a")
+
+    game.set(hot=True)
+    assert ["x"] == types(game)
+    do(game, "x")
+
+    assert (["a", "cool"] if at == "start" else []) == sorted(types(game))
+
+
+def test_a_condition_on_a_task_is_looked_at_when_its_listeners_were_heard() -> None:
+    event = boundary_condition("on", "a", "hot = true")
+    parts = (start(), service("a", extensions=listeners("start:x")), event, end(), service("b"))
+    game = play(process(*parts, flows="start > a > end; on > b")).create(hot=True)
+
+    assert ["x"] == types(game)
+    assert ["b"] == types(do(game, "x"))
 
 
 # --- what is local -------------------------------------------------------------------------------

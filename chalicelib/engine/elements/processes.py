@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import instances
+from chalicelib.engine import conditions, instances
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -26,6 +26,7 @@ def begin(draft: Draft, node: Node, scope: int, key: int) -> None:
     except Rejected as refused:
         raise Stuck(ErrorType.IO_MAPPING_ERROR, refused.message) from refused
     draft.drop(Variables, key)
+    conditions.begun(draft)
 
 
 BEHAVIOURS = {Kind.PROCESS: begin}
