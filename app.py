@@ -11,10 +11,7 @@ from typing import Any
 from chalice.app import CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib import logs, wiring
-from chalicelib.api import authorizer, priostack, scheduler, zenbpm
-from chalicelib.api.gateway import Gateway, serve_the_rest
-from chalicelib.triggers import commands, routing, runs, timers
-from chalicelib.triggers import sweep as sweeper
+from chalicelib.api.gateway import Gateway
 
 chosen = wiring.operator_settings()  # settings that make no sense stop the start
 logs.configure(chosen)
@@ -22,18 +19,22 @@ app = Gateway("headrace", chosen.origins)
 app.register_middleware(logs.invocation, "all")
 logs.at_end(wiring.after_invocation)
 
-authorizer.register(app)
-zenbpm.register(app)
-priostack.register(app)
-scheduler.register(app)
-serve_the_rest(
-    app,
-    {
-        "": zenbpm.errors.error,
-        priostack.PREFIX: priostack.errors.error,
-        scheduler.PREFIX: scheduler.errors.error,
-    },
-)
+# Each function loads what it serves and nothing else, and all of that before its first call: until
+# then Lambda gives it a whole processor.
+if wiring.serves("app.app"):
+    from chalicelib.api import doors
+
+    doors.register(app, only_hand_out=wiring.only_hands_out())
+if wiring.serves("app.on_timers"):
+    from chalicelib.triggers import timers
+if wiring.serves("app.on_commands"):
+    from chalicelib.triggers import commands
+if wiring.serves("app.on_runs"):
+    from chalicelib.triggers import runs
+if wiring.serves("app.on_routing"):
+    from chalicelib.triggers import routing
+if wiring.serves("app.sweep"):
+    from chalicelib.triggers import sweep as sweeper
 
 
 # The template replaces the queues' names by those of its stage, and asks for partial answers.

@@ -4,6 +4,7 @@
     ├── Rejected      the caller is wrong and nothing changed; a dialect makes it its own 4xx
     │   └── TooLarge  what the caller sent, or would make, passes a limit (413)
     ├── Unauthenticated  nobody knows who calls (401)
+    ├── QuotaUsedUp      no more instances may be started (402)
     ├── Forbidden        who calls is known, and may not do this (403)
     └── Unavailable      not now: what was asked is not done, and repeating it is right (503)
         ├── Conflict     another writer kept winning until the deadline
@@ -76,3 +77,7 @@ class Unauthenticated(HeadraceError):
 
 class Forbidden(HeadraceError):
     """The key is known, and its role may not do this (403)."""
+
+
+class QuotaUsedUp(HeadraceError):
+    """No more instances may be started; what has started goes on (402)."""

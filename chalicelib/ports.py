@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from chalicelib.access import ANY_ORIGIN, Access
-from chalicelib.engine.facts import Fact
 from chalicelib.engine.limits import DEFAULT_LIMITS, Limits
-from chalicelib.scheduler.definition import ScheduledJob, Sink
-from chalicelib.scheduler.rows import Attempt, Row
+
+if TYPE_CHECKING:
+    from chalicelib.engine.facts import Fact
+    from chalicelib.scheduler.definition import ScheduledJob, Sink
+    from chalicelib.scheduler.rows import Attempt, Row
 
 # What an item's attributes may be; numbers are integers, everything else is text or JSON text.
 Attribute = None | bool | int | str | bytes | list["Attribute"] | dict[str, "Attribute"]
@@ -124,13 +126,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A condition failed and nothing was written; `item` is what was there instead.
+    """A condition failed and nothing was written."""
 
-    Shapes: of a transaction, `index` is the first write whose condition failed.
-    """
-
-    item: Item | None
-    index: int = 0
+    item: Item | None  # what was there instead
+    index: int = 0  # of a transaction: of the first write whose condition failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,10 +337,9 @@ class Runner(Protocol):
     """Makes the attempts of scheduled jobs."""
 
     def run(self, job: ScheduledJob, row: Row, timeout: timedelta) -> Attempt:
-        """Make one attempt within the time.
+        """Make one attempt within the time; it never raises for what the job did or said.
 
-        It never raises for what the job did or said: that is an attempt that failed, or that was
-        cancelled if no other could succeed (Z63 to Z66).
+        That is one that failed, or was cancelled if no other could succeed (Z63 to Z66).
         """
 
 

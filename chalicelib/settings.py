@@ -21,6 +21,7 @@ from chalicelib.ports import LogMode, Settings
 VERSION = "0.1.0"  # of Headrace, as in pyproject.toml
 
 ORIGINS = "HTTP_SERVER_ORIGINS"
+ONLY_HAND_OUT = "HEADRACE_ONLY_HAND_OUT"  # the template sets it for the function that does
 ACCESS, OPERATOR_KEY = "HEADRACE_ACCESS", "HEADRACE_API_KEY"
 NAME_MAX = 100  # characters of the name under which traces are shown
 API_KEY_LENGTH_MIN = 16  # characters that nobody guesses

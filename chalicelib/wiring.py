@@ -36,6 +36,7 @@ CONNECT_TIMEOUT_S = horizon.CONNECT_TIMEOUT.total_seconds()
 READ_TIMEOUT_S = horizon.READ_TIMEOUT.total_seconds()
 LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSeconds)
 ATTEMPTS_MAX = 3  # of a call that nobody else repeats, the first one included
+HANDLER = "_HANDLER"  # Lambda names the one that it will call
 FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
 FIRINGS = "HEADRACE_FIRINGS"  # "planned" where schedules know no zones; `headrace serve` sets it
 METRICS_DISABLED = "POWERTOOLS_METRICS_DISABLED"
@@ -105,6 +106,16 @@ def operator_settings() -> Settings:
     """
     closed = {settings.ACCESS: Access.KEYS.value} if FUNCTION in os.environ else {}
     return settings.read({**closed, **os.environ})
+
+
+def serves(handler: str) -> bool:
+    """Say whether this process may be called by a handler; only Lambda says which one it is."""
+    return os.environ.get(HANDLER, handler) == handler
+
+
+def only_hands_out() -> bool:
+    """Say whether of the routes this process gets those alone that hand jobs out."""
+    return _is_on(settings.ONLY_HAND_OUT)
 
 
 def ports() -> Ports:

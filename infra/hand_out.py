@@ -11,6 +11,7 @@ import copy
 import json
 from typing import Any
 
+from chalicelib import settings
 from infra import names
 
 Json = dict[str, Any]
@@ -46,6 +47,9 @@ def with_hand_out(whole: Json, function: Json) -> Json:
     changed = copy.deepcopy(whole)
     resources = changed["Resources"]
     properties = {**function["Properties"], **CAP}
+    properties["Environment"]["Variables"][settings.ONLY_HAND_OUT] = (
+        "true"  # it loads no other routes
+    )
     resources[names.HAND_OUT] = {**function, "Properties": properties}
     permission = f"{names.API}InvokePermission"
     resources[f"{names.HAND_OUT}InvokePermission"] = _of_hand_out(resources[permission])

@@ -15,10 +15,9 @@ from chalice.app import Chalice, Request, Response
 from chalicelib import logs, wiring
 from chalicelib.access import Access, Role
 from chalicelib.api import http
-from chalicelib.api.gateway import ANY_PATH
-from chalicelib.api.http import METHODS
+from chalicelib.api.gateway import ANY_PATH, METHODS
 from chalicelib.api.operation import operation_of
-from chalicelib.api.priostack.document import PREFIX as PRIOSTACK
+from chalicelib.api.priostack import PREFIX as PRIOSTACK
 from chalicelib.errors import Forbidden, Unauthenticated
 from chalicelib.operations import api_keys
 from chalicelib.ports import Settings

@@ -1,10 +1,6 @@
-"""The Chalice application as Headrace needs it, and the door for what no route serves.
+"""The Chalice application as Headrace needs it, and how it knows which route serves a path.
 
-API Gateway routes on the pair of path and method: a request whose path or method no resource
-declares falls through to the greedy `/{proxy+}`. So one catch-all, declared last, sees every
-request that misses, and answers it out of the route table: 404, 405 with `Allow`, or a CORS
-preflight (Chalice's own preflights are mock integrations, which the emulated AWS answers without
-their headers; contracts/emulation.md section 1).
+Every function loads this, also those that serve no HTTP: the triggers are declared on the app.
 """
 
 from __future__ import annotations
@@ -15,19 +11,12 @@ from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
-from chalice.app import Chalice, Request, Response
+from chalice.app import Chalice, Request
 
 from chalicelib.access import ANY_ORIGIN, shared_with
-from chalicelib.api import http
-from chalicelib.api.http import ErrorShape, NotServed
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 ANY_PATH = "/{proxy+}"
-# What a browser is told that asks before it sends a request for a page of another origin.
-PREFLIGHT = {
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Api-Key",
-    "Access-Control-Max-Age": "3600",
-}
-METHODS_TOLD = ("Access-Control-Allow-Methods", "Allow")  # those of the path that is asked about
 
 
 class Gateway(Chalice):
@@ -69,45 +58,10 @@ class Gateway(Chalice):
         return {**answered, "headers": {**shared, **answered["headers"]}}
 
 
-def serve_the_rest(app: Gateway, shapes: Mapping[str, ErrorShape]) -> None:
-    """Register the catch-all; call it after all routes.
-
-    Shapes: by the prefix of a dialect's paths, the error shape it answers in; "" is the shape of
-        all other paths.
-    """
-
-    def worded(problem: Exception) -> Response:
-        path = _path_missed(app)
-        prefixes = [each for each in shapes if f"{path}/".startswith(f"{each}/")]
-        return shapes[max(prefixes, key=len)](problem)
-
-    @app.route("/", methods=list(http.METHODS), content_types=[])
-    @app.route(ANY_PATH, methods=list(http.METHODS), content_types=[])
-    @http.errors_as(worded)
-    def not_served() -> Response:
-        """404, or 405 with `Allow`, from the route table."""
-        request = app.current_request
-        assert request is not None
-        path = _path_missed(app)
-        methods = methods_at(app, path)
-        if not methods:
-            raise NotServed(404, "no matching operation was found")
-        if request.method == "OPTIONS":
-            told = ", ".join(methods)
-            return http.answer(204, None, {**PREFLIGHT, **dict.fromkeys(METHODS_TOLD, told)})
-        raise NotServed(405, "method not allowed", methods)
-
-
-def _path_missed(app: Gateway) -> str:
-    request = app.current_request
-    named = request.uri_params if request is not None else None
-    return "/" + (named or {}).get("proxy", "")
-
-
 def methods_at(app: Chalice, path: str) -> list[str]:
     """Return the methods that are served at a concrete path, in the usual order."""
     found = _route_at(app, path)
-    return [method for method in http.METHODS if found is not None and method in found[1]]
+    return [method for method in METHODS if found is not None and method in found[1]]
 
 
 def _route_at(app: Chalice, path: str) -> tuple[str, Mapping[str, Any]] | None:

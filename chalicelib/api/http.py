@@ -21,7 +21,6 @@ from chalicelib.errors import HeadraceError, Reason, Rejected, TooLarge, Unavail
 from chalicelib.json_text import JsonValue
 
 JSON = "application/json"
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 CHALLENGE = {"WWW-Authenticate": "Bearer"}  # goes with a 401 (RFC 9110 section 11.6.1)
 RETRY_LATER = {"Retry-After": "1"}  # seconds; goes with a 503
 INT64 = Whole()

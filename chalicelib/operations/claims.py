@@ -5,7 +5,7 @@ Both ways in are one claim (`handing_out.py`), and the claim is the delivery. De
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from chalicelib.delivery.horizon import LOOKS_AGAIN_S
 from chalicelib.delivery.promise import job_queue
 from chalicelib.delivery.verdicts import Early, LiveLater, Spare, Verdict
 from chalicelib.engine import lifecycle
-from chalicelib.engine.state import Job, JobState
+from chalicelib.engine.state import Job, JobState, Root
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.operations.attempts import answering
 from chalicelib.operations.client_caps import CappedClient
@@ -91,6 +91,11 @@ def activate(ports: Ports, request: Activation) -> list[Job]:
     if named is not None and named.is_overtaken and not out.claimed:
         return named.held()
     return sorted(out.claimed, key=_turn_of)
+
+
+def roots_of(ports: Ports, found: Iterable[Job]) -> Mapping[int, Root]:
+    """Return the roots of jobs' instances by their keys, each read consistently."""
+    return instances.roots(ports.table, {job.instance_key for job in found})
 
 
 def _turn_of(job: Job) -> tuple[int, datetime, int]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.job_results import JobResult
-from chalicelib.engine.state import Failure, Job, JobState, Root
+from chalicelib.engine.state import Failure, Job, JobState
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.advance import advance
@@ -66,11 +64,6 @@ def get_job_failures(ports: Ports, job_key: int, cut: Cut) -> tuple[Job, Listed[
     size = min(cut.size, job.failures - cut.first)
     page = failures.newest(ports.table, job, cut.first, size) if size > 0 else []
     return job, Listed(page, job.failures)
-
-
-def roots_of(ports: Ports, found: Iterable[Job]) -> Mapping[int, Root]:
-    """Return the roots of jobs' instances by their keys, each read consistently."""
-    return instances.roots(ports.table, {job.instance_key for job in found})
 
 
 def get_jobs(ports: Ports, wanted: WantedJobs, cut: Cut) -> Listed[Job]:

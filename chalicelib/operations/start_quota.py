@@ -6,17 +6,13 @@ dies in between loses one. Repeats of a start that was done count once.
 
 from __future__ import annotations
 
-from chalicelib.errors import HeadraceError, Rejected, Unavailable
+from chalicelib.errors import QuotaUsedUp, Rejected, Unavailable
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.operations.repeats import done_before
 from chalicelib.operations.scopes import Found
 from chalicelib.ports import Ports
 from chalicelib.store import start_quota
 from chalicelib.store.marks import Once
-
-
-class QuotaUsedUp(HeadraceError):
-    """No more instances may be started; what has started goes on."""
 
 
 def create_within_quota(ports: Ports, wanted: Start, once: Once | None = None) -> Found:

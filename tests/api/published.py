@@ -13,13 +13,16 @@ from app import app
 from chalicelib import json_text
 from chalicelib.api import priostack, scheduler, zenbpm
 from chalicelib.api.operation import operation_of
+from chalicelib.api.priostack import document as priostack_document
+from chalicelib.api.scheduler import document as scheduler_document
+from chalicelib.api.zenbpm import document as zenbpm_document
 from chalicelib.json_text import JsonObject
 
 # The documents of the dialects, by the prefix of their paths.
 DOCUMENTS: dict[str, Callable[[], JsonObject]] = {
-    zenbpm.document.PREFIX: zenbpm.document.document,
-    scheduler.document.PREFIX: scheduler.document.document,
-    priostack.document.PREFIX: priostack.document.document,
+    zenbpm.PREFIX: zenbpm_document.document,
+    scheduler.PREFIX: scheduler_document.document,
+    priostack.PREFIX: priostack_document.document,
 }
 
 

@@ -10,7 +10,8 @@ from chalice.app import Response
 
 from app import app
 from chalicelib.api import http
-from chalicelib.api.gateway import Gateway, methods_at, serve_the_rest
+from chalicelib.api.gateway import Gateway, methods_at
+from chalicelib.api.unserved import serve_the_rest
 from chalicelib.api.zenbpm import errors
 from chalicelib.ports import Ports
 from tests.api.client import Client

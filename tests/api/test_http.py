@@ -10,8 +10,9 @@ from chalice.app import Response
 
 from chalicelib import wiring
 from chalicelib.api import http
-from chalicelib.api.gateway import Gateway, serve_the_rest
+from chalicelib.api.gateway import Gateway
 from chalicelib.api.schema import Anything, Choice, Field, Flag, Object, Text, Type, Whole
+from chalicelib.api.unserved import serve_the_rest
 from chalicelib.api.zenbpm import errors
 from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.ports import Ports

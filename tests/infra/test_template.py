@@ -68,11 +68,13 @@ def test_callers_need_a_key_unless_the_parameter_says_otherwise(template: Json) 
 
 def test_jobs_are_handed_out_by_a_capped_function_of_the_same_code(template: Json) -> None:
     api, made = (template["Resources"][name] for name in (names.API, names.HAND_OUT))
-    own = {"FunctionName", "Role", "ReservedConcurrentExecutions"}
+    own = {"FunctionName", "Role", "ReservedConcurrentExecutions", "Environment"}
 
     assert own == {
         key for key in made["Properties"] if made["Properties"][key] != api["Properties"].get(key)
     }
+    variables, of_api = (each["Properties"]["Environment"]["Variables"] for each in (made, api))
+    assert {"HEADRACE_ONLY_HAND_OUT": "true", **of_api} == variables
     assert {"Ref": "PollersMax"} in made["Properties"]["ReservedConcurrentExecutions"]["Fn::If"]
     assert 100 == template["Parameters"]["PollersMax"]["Default"]
 

@@ -1,37 +1,3 @@
 """The Priostack dialect: REST `/api/v1` (contracts/priostack.md, contracts/dialects.md)."""
 
-from __future__ import annotations
-
-from chalice.app import Chalice
-
-from chalicelib.api import conditionals
-from chalicelib.api.priostack import (
-    decisions,
-    definitions,
-    document,
-    errors,
-    hand_out,
-    incidents,
-    instances,
-    jobs,
-    messages,
-    routed,
-    routing,
-    user_tasks,
-)
-from chalicelib.api.priostack.document import PREFIX
-
-PARTS = (
-    *(definitions, instances, hand_out, jobs, incidents, user_tasks, messages, decisions),
-    *(routing, routed, document),
-)
-
-
-def register(app: Chalice) -> None:
-    """Register every route of the dialect."""
-    for part in PARTS:
-        app.register_blueprint(part.routes, url_prefix=PREFIX)
-    app.register_blueprint(conditionals.routes_with(errors.error), url_prefix=PREFIX)
-
-
-__all__ = ["PREFIX", "errors", "register"]
+PREFIX = "/api/v1"  # of its paths; loading this loads none of its routes

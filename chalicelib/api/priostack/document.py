@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from chalicelib.api.operation import About, camel_case
-from chalicelib.api.priostack import errors
+from chalicelib.api.priostack import PREFIX, errors
 from chalicelib.api.published import published
 from chalicelib.settings import VERSION
 
-PREFIX = "/api/v1"
 ABOUT = About(
     title="Headrace: the Priostack API",
     version=VERSION,

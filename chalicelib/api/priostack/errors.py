@@ -17,12 +17,12 @@ from chalicelib.api.schema import Field, Object, Text
 from chalicelib.errors import (
     Forbidden,
     HeadraceError,
+    QuotaUsedUp,
     Reason,
     Rejected,
     Unauthenticated,
     Unavailable,
 )
-from chalicelib.operations.start_quota import QuotaUsedUp
 
 ERROR = Object("Error", {"error": Field(Text(), lambda message: message, required=True)})
 

@@ -18,7 +18,7 @@ from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
 from chalicelib.api.priostack import errors, shapes
 from chalicelib.api.priostack.views import JobView
-from chalicelib.operations import claims, jobs
+from chalicelib.operations import claims
 from chalicelib.operations.claims import Activation
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.profile import Profile
@@ -57,7 +57,7 @@ def activate_jobs() -> Response:
     )
     claimed = claims.activate(ports, activation)
     logs.about(job_type=asked["type"], client_id=worker, job_keys=[job.key for job in claimed])
-    now, roots = ports.clock.now(), jobs.roots_of(ports, claimed)
+    now, roots = ports.clock.now(), claims.roots_of(ports, claimed)
     names = _names(asked)
     views = [
         JobView(job, roots[job.instance_key], now, is_handed_out=True, names=names)

@@ -15,7 +15,7 @@ from chalicelib.api.priostack import errors, keys, pages, shapes
 from chalicelib.api.priostack.views import JobView
 from chalicelib.engine.commands import FailJob
 from chalicelib.engine.state import JobState
-from chalicelib.operations import failures, jobs
+from chalicelib.operations import claims, failures, jobs
 from chalicelib.store.lists import WantedJobs
 
 IS_HELD = {"pending": False, "waiting": False, "active": True}
@@ -39,7 +39,7 @@ def get_jobs() -> Response:
         at=now,
     )
     listed = jobs.get_jobs(ports, wanted, pages.cut(asked, ascending=True))
-    roots = jobs.roots_of(ports, listed.items)
+    roots = claims.roots_of(ports, listed.items)
     views = [JobView(job, roots[job.instance_key], now) for job in listed.items]
     return pages.answer(shapes.JOB_PAGE, views, listed)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from chalicelib.api.operation import About
 from chalicelib.api.published import published
-from chalicelib.api.scheduler import errors
+from chalicelib.api.scheduler import PREFIX, errors
 from chalicelib.settings import VERSION
 
-PREFIX = "/scheduler/v1"
 ABOUT = About(
     title="Headrace: the scheduler API",
     version=VERSION,

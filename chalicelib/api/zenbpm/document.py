@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from chalicelib.api.operation import About, camel_case
 from chalicelib.api.published import published
-from chalicelib.api.zenbpm import errors
+from chalicelib.api.zenbpm import PREFIX, errors
 from chalicelib.settings import VERSION
 
-PREFIX = "/v1"
 ABOUT = About(
     title="Headrace: the ZenBPM API",
     version=VERSION,
