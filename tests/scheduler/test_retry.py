@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.scheduler.decisions import Ended, first_rows
+from chalicelib.scheduler.decisions import Ended, after_attempt, first_rows
 from chalicelib.scheduler.definition import Auth, HttpCall, Loop, Retry, ScriptCall
 from chalicelib.scheduler.retry import delay, delay_ms
 from chalicelib.scheduler.rows import RowState
@@ -71,8 +71,14 @@ def test_a_retry_is_due_that_long_after_the_failed_attempt() -> None:
 
 
 @pytest.mark.rule("Z38")
-def test_equal_failures_have_equal_delays() -> None:
-    assert decide(retrying(), failed()) == decide(retrying(), failed())
+def test_equal_failures_have_equal_delays_whatever_chance_gives() -> None:
+    jittery = replace(retrying(), loop=Loop(enabled=True, jitter_ms=60_000))
+    row = running(jittery)
+
+    first, *others = (after_attempt(jittery, row, failed(), share) for share in (0.0, 0.4, 1.0))
+
+    assert NOW + TOOK + timedelta(seconds=1) == retried(first).row.due
+    assert [first, first] == others
 
 
 @pytest.mark.parametrize(
