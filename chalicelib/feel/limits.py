@@ -6,6 +6,7 @@ A tenant's model must not be able to hold a worker: what would pass a bound is a
 from __future__ import annotations
 
 TEXT_MAX = 100_000  # characters of one expression; the largest hand-written ones have hundreds
+NAME_PARTS_MAX = 64  # words, spaces and signs of a name: at each word a text may begin one again
 DEPTH_MAX = 100  # nested sub-expressions; four Python frames each, of a thousand in all
 CALLS_MAX = 60  # nested calls of FEEL functions; about a dozen Python frames each
 STEPS_MAX = 1_000_000  # iterations, calls and list items handled; about a second of work

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from chalicelib.feel.limits import NAME_PARTS_MAX
+
 if TYPE_CHECKING:
     from chalicelib.feel.types import FeelType
 
@@ -93,11 +95,16 @@ def add(trie: Trie, name: str) -> None:
 
 
 def longest(trie: Trie, text: str, offset: int) -> int:
-    """Give the offset behind the longest name that begins at `offset`; 0 if none does."""
+    """Give the offset behind the longest name that begins at `offset`; 0 if none does.
+
+    One of more than NAME_PARTS_MAX parts is not found.
+    """
     end = 0
     match = _STEP.match
-    found = match(text, offset)
-    while found is not None:
+    for _ in range(NAME_PARTS_MAX):
+        found = match(text, offset)
+        if found is None:
+            break
         step = found[0]
         branch = trie.get(" " if step.isspace() else step)
         if branch is None:
@@ -106,7 +113,6 @@ def longest(trie: Trie, text: str, offset: int) -> int:
         offset = found.end()
         if _END in trie:
             end = offset
-        found = match(text, offset)
     return end
 
 

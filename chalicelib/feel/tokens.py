@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from chalicelib.feel import names
 from chalicelib.feel.errors import FeelSyntaxError
+from chalicelib.feel.limits import NAME_PARTS_MAX
 from chalicelib.feel.names import NOT_PART, NOT_START, SIGNS, SPACE, Trie
 
 _BEFORE_OPERAND = ("if", "for", "some", "every", "true", "false", "null", "function")
@@ -125,8 +126,8 @@ class Tokens:
         return name
 
     def introduce(self, name: str) -> None:
-        """Know a name from here on; one plain word needs no knowing."""
-        if not name.isidentifier() and len(names.steps(name)) > 1:
+        """Know a name from here on; one plain word needs no knowing, one too long is not known."""
+        if not name.isidentifier() and 1 < len(names.steps(name)) <= NAME_PARTS_MAX:
             names.add(self.local, name)
 
     def key(self) -> str | None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib import feel
-from chalicelib.feel.limits import MESSAGE_MAX, TEXT_MAX, WARNINGS_MAX
+from chalicelib.feel.limits import MESSAGE_MAX, NAME_PARTS_MAX, TEXT_MAX, WARNINGS_MAX
 from tests.feel.evaluating import DATA, NOW, value
 
 
@@ -51,6 +51,41 @@ def test_what_is_nested_too_deeply_is_a_syntax_error(text: str) -> None:
 )
 def test_what_people_write_is_never_nested_too_deeply(opening: str, closing: str) -> None:
     assert value(opening * 45 + "1" + closing * 45) is not None
+
+
+def looks(text: str, names: tuple[str, ...] = ()) -> int:
+    """Return how many words of names a parser looks up."""
+
+    class Counting(dict[str, Any]):
+        looked = 0
+
+        def get(self, key: str, default: Any = None) -> Any:
+            Counting.looked += 1
+            return super().get(key, default)
+
+    def counted(trie: dict[str, Any]) -> Counting:
+        return Counting({step: counted(branch) for step, branch in trie.items()})
+
+    known = feel.Names(names)
+    known.trie = counted(known.trie)
+    feel.parse(text, names=known, profile=feel.Profile.DMN)
+    return Counting.looked
+
+
+def test_a_long_name_that_never_ends_is_looked_for_in_linear_time() -> None:
+    name = "-".join(["a"] * 100) + "-c"
+
+    short, long = (looks("-".join(["a"] * count), (name,)) for count in (1_000, 2_000))
+    assert 0 < short <= NAME_PARTS_MAX * 1_000
+    assert long <= 2.1 * short
+
+
+def test_a_name_of_as_many_words_as_people_write_is_known() -> None:
+    name = " ".join(["word"] * (NAME_PARTS_MAX // 2))
+    key = "-".join(["word"] * 100)
+
+    assert 7 == value(f"{name} + 1", {name: 6}, names=(name,))
+    assert 7 == value(f'get value({{"{key}": 7}}, "{key}")')
 
 
 def test_a_text_that_is_too_long_is_a_syntax_error() -> None:
