@@ -24,6 +24,7 @@ AROUND = (
     *("sub", "sub late", "sub left", "sub handled", "sub mended", "sub beside", "sub told"),
     *("sub failing", "sub raising", "sub escalating", "sub stopped", "tx"),
     *("twice", "each", "all", "enough"),
+    *("ad hoc", "ad hoc turns", "ad hoc enough", "agent"),
 )
 BLOCKS: st.SearchStrategy[Block] = st.recursive(
     st.sampled_from(LEAVES).map(lambda kind: (kind,)),
@@ -49,6 +50,12 @@ MANY: dict[str, Callable[[str], str]] = {
         drawn, cardinality="=3", enough="=numberOfCompletedInstances >= 2"
     ),
 }
+AD_HOC: dict[str, dict[str, Any]] = {
+    "ad hoc": {"results": ("found", "c")},
+    "ad hoc turns": {"attributes": 'ordering="Sequential"'},
+    "ad hoc enough": {"results": ("found", "c"), "until": "count(found) >= 2"},
+    "agent": {"job": "agent", "results": ("found", "c")},
+}
 # What triggers an event subprocess, and whether it interrupts.
 HANDLED: dict[str, tuple[str, bool]] = {
     "sub handled": (ev.timer(duration="PT9S"), True),
@@ -70,8 +77,9 @@ class Drawing:
     def draw(self, block: Block) -> tuple[str, str]:
         kind, inner = block[0], block[1] if len(block) > 1 else []
         name = f"{kind.replace(' ', '_')}{next(self.numbers)}"
-        if kind in GATEWAYS:
-            return self._around(name, kind, inner)
+        if kind in GATEWAYS or kind in AD_HOC:
+            make = self._around if kind in GATEWAYS else self._ad_hoc
+            return make(name, kind, inner)
         match kind:
             case "sequence":
                 return self.sequence(inner)
@@ -205,6 +213,19 @@ class Drawing:
         self.parts += [ev.boundary_cancel(f"{name}_b", name), m.exclusive(after)]
         self.flows += [f"{name} > {after}", f"{name}_b > {after}"]
         return name, after
+
+    def _ad_hoc(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
+        """Each block can be activated; all are, and the first one twice, unless a worker says."""
+        inside = Drawing(self)
+        tasks = [f"{name}_a{number}" for number in range(len(inner))]
+        for task, block in zip(tasks, inner, strict=True):
+            inside.flows.append(f"{task} > {inside.draw(block)[0]}")
+        ids = ", ".join(f'"{task}"' for task in (*tasks, tasks[0]))
+        listed = None if kind == "agent" else f"[{ids}]"
+        parts = [*map(m.task, tasks), *inside.parts]
+        flows, more = "; ".join(inside.flows), AD_HOC[kind]
+        self.parts.append(m.ad_hoc(name, *parts, flows=flows, active=listed, **more))
+        return name, name
 
     def _sub(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
         inside = Drawing(self)

@@ -8,7 +8,9 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
+from chalicelib.bpmn.model import Kind
 from chalicelib.engine.commands import (
+    ActivateElements,
     CancelInstance,
     Command,
     CompleteJob,
@@ -21,10 +23,11 @@ from chalicelib.engine.commands import (
     ResolveIncident,
     SetVariables,
 )
-from chalicelib.engine.state import ChildWait, Incident, InstanceState, Job
+from chalicelib.engine.job_results import AdHocResult
+from chalicelib.engine.state import ChildWait, ElementInstance, Incident, InstanceState, Job
 from chalicelib.errors import Reason, Rejected
 from tests.engine.blocks import ENOUGH
-from tests.play import Play, to_json
+from tests.play import Play, activations, to_json
 
 COMPLETED, TERMINATED = InstanceState.COMPLETED, InstanceState.TERMINATED
 
@@ -63,7 +66,7 @@ def about(game: Play, what: object) -> st.SearchStrategy[Command]:
         case Job():
             code = "E" if "caught" in what.element_id else ""
             failed = st.just(FailJob(what.key, "no", code))
-            completed = values.map(lambda found: CompleteJob(what.key, found))
+            completed = st.builds(CompleteJob, st.just(what.key), values, result=orders(game, what))
             return st.one_of(failed, completed, completed, completed)
         case Incident():
             return st.just(ResolveIncident(what.key))
@@ -75,6 +78,24 @@ def about(game: Play, what: object) -> st.SearchStrategy[Command]:
             subscription = next(each for each in game.subscriptions if each is what)
             key, name = subscription.key, subscription.name
             return payload.map(lambda found: Correlate(key, name, found))
+
+
+def orders(game: Play, job: Job) -> st.SearchStrategy[AdHocResult | None]:
+    """Return what a worker may say besides: nothing, unless it steers an ad-hoc subprocess."""
+    ids = ids_in(game, job.element_id)
+    if not ids:
+        return st.none()
+    some = st.lists(st.sampled_from(ids), max_size=2).map(lambda chosen: activations(*chosen))
+    return st.one_of(
+        st.builds(AdHocResult, some, cancels_remaining=st.booleans()),
+        st.builds(AdHocResult, is_fulfilled=st.just(True), cancels_remaining=st.booleans()),
+    )
+
+
+def ids_in(game: Play, element_id: str) -> list[str]:
+    """Return the ids of what can be activated in an element; none if it is not ad-hoc."""
+    definition = game.process.elements[element_id].ad_hoc
+    return [str(each["elementId"]) for each in definition.activatable] if definition else []
 
 
 def children(game: Play, wait: ChildWait) -> st.SearchStrategy[Command]:
@@ -115,7 +136,18 @@ def best(game: Play) -> Iterator[Command]:
     for wait in list(game.records(ChildWait)):
         is_ending = game.root.live[wait.element_key].is_ending
         yield EndChild(wait.key, TERMINATED if is_ending else COMPLETED)
-    yield from [CompleteJob(each.key) for each in game.jobs]
+    for job in game.jobs:
+        is_asked = bool(ids_in(game, job.element_id))
+        yield CompleteJob(job.key, result=AdHocResult(is_fulfilled=True) if is_asked else None)
+    for each in empty(game):
+        yield ActivateElements(each.key, activations(ids_in(game, each.element_id)[0]))
+
+
+def empty(game: Play) -> list[ElementInstance]:
+    """Return the ad-hoc subprocesses in which nothing is active, and that nobody steers now."""
+    live = [e for e in game.root.live.values() if not (e.tokens or e.job or e.incident)]
+    elements = game.process.elements
+    return [e for e in live if elements[e.element_id].kind is Kind.AD_HOC_SUB_PROCESS]
 
 
 @st.composite

@@ -19,7 +19,7 @@ from chalicelib.engine.turn import Entered, Left, Terminated
 from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
 from tests.engine.blocks import BLOCKS, ENDING, GATEWAYS, Block, drawn
-from tests.engine.random_steps import commands, finish, step
+from tests.engine.random_steps import commands, empty, finish, step
 from tests.play import Play, play
 
 MODEST = settings(
@@ -107,7 +107,7 @@ def test_any_command_is_rejected_and_changes_nothing_or_makes_a_legal_turn(
             assert before is game.instance
     terminal = game.state in (InstanceState.COMPLETED, InstanceState.TERMINATED)
     waits = [*game.jobs, *game.timers, *game.incidents, *game.subscriptions]
-    waits += [*game.records(ChildWait), *conditions(game)]
+    waits += [*game.records(ChildWait), *conditions(game), *empty(game)]
     assert bool(waits) != terminal
     if terminal:
         states = {job.state for job in game.records(Job)}
