@@ -142,7 +142,7 @@ class Draft:
         self.version = root.version + 1
         moment, self.keys, self.limits, self.holders, self.decisions = given
         self.now, _, self.deadline = moment
-        self.moment = moment._replace(deadline=self.deadline.again())  # of one step
+        self.moment = Moment(self.now, moment.random_bits, self.deadline.again())  # of one step
         self.state = root.state
         self.parent = root.parent
         self.ended_at = root.ended_at

@@ -56,8 +56,6 @@ def arrive(draft: Draft, node: Node, scope: int, flow_id: str) -> bool:
 
 def judge(draft: Draft) -> bool:
     """Let one join go on to which no further token is expected; say whether there was one."""
-    if not draft.plan.judged:
-        return False
     for place, join in draft.joins.items():
         if place[1] in draft.plan.judged:
             node = draft.plan.nodes[place[1]]

@@ -61,6 +61,8 @@ def _step(draft: Draft, node: Node) -> None:
 
 def _judge(draft: Draft) -> bool:
     """Let the joins go on that wait for no more tokens; say whether one did."""
+    if not draft.plan.judged:
+        return False
     draft.moment.deadline.restart()
     return joins.judge(draft)
 

@@ -30,8 +30,9 @@ class Deadline:
         self._ends_at = 0.0 if self._clock is None else self._clock() + self.limit_s
 
     def again(self) -> Deadline:
-        """Give another one of the same clock and length, which begins now."""
-        return Deadline(self._clock, self.limit_s)
+        """Give another one of the same clock and length, which begins now; what never comes needs
+        no other."""
+        return self if self._clock is None else Deadline(self._clock, self.limit_s)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
