@@ -124,7 +124,8 @@ def _functions(stage: Stage) -> Iterator[str]:
 def _pollers(stage: Stage) -> Iterator[str]:
     cloudformation, client = stage.client("cloudformation"), stage.client("lambda")
     described = cloudformation.describe_stacks(StackName=stack_name(stage.name))["Stacks"][0]
-    chosen = {each["ParameterKey"]: each["ParameterValue"] for each in described["Parameters"]}
+    given = described.get("Parameters", [])  # none of a stack that came before the cap
+    chosen = {each["ParameterKey"]: each["ParameterValue"] for each in given}
     wanted = int(chosen.get(hand_out.POLLERS_MAX, 0)) or None
     name = stage.of(names.FUNCTION_NAMES[names.HAND_OUT])
     cap = client.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions")

@@ -49,10 +49,12 @@ WORDS: Mapping[int, str] = {
     413: "Too large a request, or too large an answer",
     415: "The body is of a media type that is not taken",
     422: "The model is refused, and nothing changed",
-    500: "A fault of the server's; its log says why",
-    503: "Others were first until the deadline passed: repeat",
+    500: "A fault of the server's, after which it may be done all the same; its log says why",
+    503: "Not possible now, and nothing changed: repeat it after the time that is told",
 }
 
+UNAVAILABLE = 503
+RETRY_LATER: JsonObject = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 SCHEMES: JsonObject = {  # of `authorizer.py`; a server may ask for no key
     "bearer": {"type": "http", "scheme": "bearer"},
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -128,6 +130,8 @@ def _answer(
     status: int, shape: Type | str | None, shapes: _Shapes, error: JsonObject
 ) -> JsonObject:
     answer: JsonObject = {"description": WORDS[status]}
+    if status == UNAVAILABLE:
+        answer["headers"] = RETRY_LATER
     if shape is not None:
         schema = error if isinstance(shape, str) else shapes.of(shape)
         answer["content"] = {"application/json": {"schema": schema}}

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from chalicelib.api.schema import Object, Type
 
 View = TypeVar("View", bound=Callable[..., Any])
-ANYWHERE = (401, 403, 500, 503)  # no key; another role's; a fault; a conflict that lasted
+ANYWHERE = (401, 403, 500, 503)  # no key; another role's; a fault; not possible now
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ def test_every_operation_tells_its_errors_by_the_one_shape(served: Any) -> None:
     for methods in served["paths"].values():
         for operation in methods.values():
             assert {"500", "503"} <= operation["responses"].keys()
+            assert {"Retry-After"} == operation["responses"]["503"]["headers"].keys()
             for status, answer in operation["responses"].items():
                 if status >= "400":
                     schema = answer["content"]["application/json"]["schema"]
