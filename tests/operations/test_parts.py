@@ -12,6 +12,7 @@ from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
 from tests.engine.event_models import boundary_condition, conditional
 from tests.engine.models import (
+    ad_hoc,
     boundary,
     boundary_error,
     end,
@@ -20,6 +21,7 @@ from tests.engine.models import (
     line,
     many,
     process,
+    script,
     service,
     start,
     sub,
@@ -53,6 +55,19 @@ def work_all(stage: Stage, limit: int = 10_000) -> list[Job]:
             stage.complete(job, answer=job.inputs["item"] * 10)
             done.append(job)
     return done
+
+
+@pytest.mark.usefixtures("by_two")
+@pytest.mark.parametrize("profile", list(Profile))
+def test_ad_hoc_subprocesses_are_done_by_children_too(stage: Stage, profile: Profile) -> None:
+    tool = script("tool", "found", "item * 10")
+    box = ad_hoc("h", tool, active='["tool", "tool"]', results=("both", "found"))
+    each = {**EACH, "results": "done", "result": "=both"}
+    key = stage.create(stage.deploy(line(many(box, each=each)), profile), items=[1, 2, 3])
+    stage.pump()
+
+    assert InstanceState.COMPLETED == stage.state(key)
+    assert [[10, 10], [20, 20], [30, 30]] == stage.variables(key)["done"]
 
 
 @pytest.mark.parametrize(("number", "instances"), [(64, 0), (65, 2), (200, 4)])
