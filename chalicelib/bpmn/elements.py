@@ -40,7 +40,7 @@ from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.bpmn.user_tasks import is_managed, task_of
 from chalicelib.xml_tree import Node, shown
 
-NO_TAGS = frozenset((Kind.PROCESS, Kind.AD_HOC_ACTIVATION))  # of flow nodes
+NO_TAGS = frozenset((Kind.PROCESS, Kind.AD_HOC_ACTIVATION, Kind.REOPENED))  # of flow nodes
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind if kind not in NO_TAGS}
 JOB_TASKS = frozenset({Kind.SERVICE_TASK, Kind.SEND_TASK, Kind.BUSINESS_RULE_TASK})
 ACTIVITIES = JOB_TASKS | {

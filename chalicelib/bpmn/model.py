@@ -46,6 +46,7 @@ class Kind(StrEnum):
     TRANSACTION = "transaction"
     AD_HOC_SUB_PROCESS = "adHocSubProcess"
     AD_HOC_ACTIVATION = "adHocSubProcessInnerInstance"  # made of no tag: see `AdHocDefinition`
+    REOPENED = "subProcessReopened"  # made of no tag: see `reopened.py`
     EXCLUSIVE_GATEWAY = "exclusiveGateway"
     PARALLEL_GATEWAY = "parallelGateway"
     INCLUSIVE_GATEWAY = "inclusiveGateway"
@@ -56,8 +57,12 @@ class Kind(StrEnum):
 
 # What opens a scope of its own inside the instance.
 SCOPES = frozenset(
-    {Kind.SUB_PROCESS, Kind.TRANSACTION, Kind.AD_HOC_SUB_PROCESS, Kind.AD_HOC_ACTIVATION}
+    {
+        *(Kind.SUB_PROCESS, Kind.TRANSACTION, Kind.AD_HOC_SUB_PROCESS),
+        *(Kind.AD_HOC_ACTIVATION, Kind.REOPENED),
+    }
 )
+REOPENED = "#compensation"  # behind the id of a subprocess that is opened again to be undone
 
 
 class EventType(StrEnum):

@@ -16,6 +16,7 @@ from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.names import Definitions
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import Faults
+from chalicelib.bpmn.reopened import with_reopened
 from chalicelib.bpmn.starters import with_starters
 from chalicelib.xml_tree import Node
 
@@ -55,6 +56,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
     elements = with_activations(found, with_starters(found, elements, flows.by_id))
+    elements = with_reopened(elements)
     listeners = faults.tried((), listeners_of_process, process, reading)
     faults.check()
     id_ = id_of(process)

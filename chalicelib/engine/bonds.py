@@ -47,7 +47,7 @@ def bind_paths(nodes: Mapping[str, Node]) -> bool:
     """Tell what is over as a path in an ad-hoc subprocess; say whether there are any."""
     around = {node.id: node.ad_hoc for node in nodes.values() if node.ad_hoc is not None}
     for node in nodes.values():
-        if node.element.scope in around:
+        if node.element.scope in around and node.kind is not Kind.REOPENED:
             node.path_of = around[node.element.scope]
     for plan in around.values():
         for id_ in plan.ids:

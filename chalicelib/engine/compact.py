@@ -127,12 +127,15 @@ class Completed(NamedTuple):
     """An activity of a scope that completed and can be undone.
 
     Shapes: `inside` is the scope that it was, kept for the event subprocess that undoes it from
-        inside; 0 where a handler undoes it.
+        inside; 0 where a handler undoes it. `seen` are the keys under which the variables are kept
+        of the scopes around it that have ended, from inside out. Without an activity it says what
+        was kept of a scope.
     """
 
     scope: int
     activity: str
     inside: int = 0
+    seen: tuple[int, ...] = ()
 
 
 class Purge(NamedTuple):

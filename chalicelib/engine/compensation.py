@@ -5,6 +5,9 @@ subprocess completes, what is remembered inside becomes its outer scope's, unles
 has a handler itself, which then undoes it as a whole, or a compensation event subprocess, which
 undoes it from inside; then it is kept for that.
 
+What was done in scopes that have ended is undone in scopes that are opened for it, with the
+variables that those left (`ended_scopes.py`).
+
 Whoever throws compensation is a *body*: a scope that the handlers run in, all together, and that
 is looked through for variables. When they are done it goes on; one that does not wait has sent its
 token on before, and ends then. The cancel end event of a
@@ -16,11 +19,11 @@ Source: BPMN 2.0.2 sections 13.5.5 (compensation), 10.3.5 (transaction); contrac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import tokens, variables
+from chalicelib.engine import ended_scopes, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Completed, ElementInstance, Move, Purge, Stage
 from chalicelib.engine.stuck import Stuck
@@ -48,14 +51,17 @@ def note(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 def leave_scope(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Hand over what is remembered inside of a scope that completes."""
-    if not draft.completed:
+    if not draft.completed and not node.recovery:
         return
     if node.handler or node.element.event_type in (EventType.COMPENSATION, EventType.CANCEL):
         forget(draft, element.key)
-    elif not node.recovery:
-        inside = [done for done in draft.completed if done.scope == element.key]
+    elif node.recovery:
+        ended_scopes.remember(draft, element.key, ended_scopes.keep(draft, element))
+    elif inside := [done for done in draft.completed if done.scope == element.key]:
+        kept = ended_scopes.keep(draft, element)
         for done in inside:
-            _add(draft, done._replace(scope=element.scope), draft.completed.pop(done))
+            handed = done._replace(scope=element.scope, seen=(*done.seen, *kept))
+            _add(draft, handed, draft.completed.pop(done))
 
 
 def forget(draft: Draft, scope: int) -> None:
@@ -124,17 +130,47 @@ def begin(draft: Draft, element: ElementInstance, activity: str | None = None) -
     if not undone:
         finish(draft, draft.node_of(element), element)
         return
-    moves = []
+    _spread(draft, element.key, undone)
+
+
+def enter_again(draft: Draft, node: Node, scope: int, key: int) -> None:
+    """Open a scope again that has ended, and start the handlers of what is to be undone in it."""
+    ended_scopes.open_again(draft, node, scope, key)
+    mine = [done for done in draft.completed if done.scope == key]
+    _spread(draft, key, [Undo(done, draft.completed.pop(done)) for done in mine])
+
+
+def _spread(draft: Draft, scope: int, undone: Sequence[Undo]) -> None:
+    """Start handlers in a scope, those of what was done in scopes that ended inside of these."""
+    moves: list[Move] = []
+    within: dict[int, list[Undo]] = {}
     for done, times in undone:
-        node = draft.plan.nodes[done.activity]
-        for _ in range(times):
-            key = 0
-            if not node.handler:
-                key = draft.keys.next()
-                _hand_over(draft, done.inside, key)
-            moves.append(Move(node.handler or node.recovery, element.key, None, key=key))
-    draft.count(element.key, len(moves))
+        own = ended_scopes.kept_of(draft, done.inside) if done.inside else ()
+        whole = done._replace(seen=(*own, *done.seen))
+        if whole.seen and ended_scopes.opened_for(draft, whole) is not None:
+            within.setdefault(whole.seen[-1], []).append(Undo(whole, times))
+        else:
+            moves += _handlers(draft, scope, whole, times)
+    for kept, group in within.items():
+        key, node = draft.keys.next(), ended_scopes.opened_for(draft, group[0].done)
+        assert node is not None
+        ended_scopes.remember(draft, key, (kept,))
+        for done, times in group:
+            draft.completed[done._replace(scope=key, seen=done.seen[:-1])] = times
+        moves.append(Move(node.id, scope, None, key=key))
+    draft.count(scope, len(moves))
     draft.agenda.extend(reversed(moves))
+
+
+def _handlers(draft: Draft, scope: int, done: Completed, times: int) -> Iterator[Move]:
+    """Yield what undoes an activity, as often as it was done."""
+    node = draft.plan.nodes[done.activity]
+    for _ in range(times):
+        key = 0
+        if not node.handler:
+            key = draft.keys.next()
+            _hand_over(draft, done.inside, key)
+        yield Move(node.handler or node.recovery, scope, None, key=key)
 
 
 def finish(draft: Draft, node: Node, element: ElementInstance) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 NOT_STARTED = {
     Kind.BOUNDARY_EVENT: "a boundary event",
     Kind.AD_HOC_ACTIVATION: "what stands for an activation",
+    Kind.REOPENED: "what is opened again to be undone",
 }
 
 

@@ -8,7 +8,7 @@ the instance's own, times relative to its start, and what has its default is lef
                 [subscriptions], loop, listens, child, ends, {event id: [times]}, listener], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
      "bodies": [[key, total, completed, size, owns variables], ...],
-     "done":   [[scope, activity id, inside, times], ...],
+     "done":   [[scope, activity id, inside, times, kept, ...], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn, spared], ...],
      "parent": [instance, scope, depth, [errors], [escalations], escalated, first]}
@@ -75,10 +75,7 @@ def to_text(root: Root) -> str:
             for (scope, gateway), join in root.joins.items()
         ],
         "bodies": [[key - origin, *_cut([*body])] for key, body in root.bodies.items()],
-        "done": [
-            [scope - origin, activity, inside and inside - origin, times]
-            for (scope, activity, inside), times in root.completed.items()
-        ],
+        "done": [_done_row(done, origin, times) for done, times in root.completed.items()],
         "agenda": [_move_row(move, origin) for move in root.agenda],
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
@@ -109,14 +106,23 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "live": {element.key: element for element in live},
         "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
         "bodies": {origin + row[0]: _progress(*row[1:]) for row in state.get("bodies", ())},
-        "completed": {
-            Completed(origin + scope, activity, inside and origin + inside): times
-            for scope, activity, inside, times in state.get("done", ())
-        },
+        "completed": {_done(row, origin): row[3] for row in state.get("done", ())},
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
         "parent": _parent(state["parent"], origin) if "parent" in state else None,
     }
+
+
+def _done_row(done: Completed, origin: int, times: int) -> Row:
+    scope, activity, inside, seen = done
+    row: Row = [scope - origin, activity, inside and inside - origin, times]
+    return row + [key - origin for key in seen]
+
+
+def _done(row: Row, origin: int) -> Completed:
+    scope, activity, inside, _, *seen = row
+    kept = tuple(origin + key for key in seen)
+    return Completed(origin + scope, activity, inside and origin + inside, kept)
 
 
 def _parent(row: Row, origin: int) -> Parent:

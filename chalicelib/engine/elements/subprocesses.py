@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import ad_hoc, ad_hoc_jobs, jobs, listeners, variables, waits
+from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, jobs, listeners, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -69,4 +69,5 @@ def open_inside(draft: Draft, node: Node, scope: int, key: int, values: JsonObje
 BEHAVIOURS = {
     **dict.fromkeys(SCOPES, enter_subprocess),
     Kind.AD_HOC_SUB_PROCESS: enter_ad_hoc,
+    Kind.REOPENED: compensation.enter_again,
 }
