@@ -34,6 +34,7 @@ from chalicelib.bpmn.model import (
     SequenceFlow,
     TimerDefinition,
 )
+from chalicelib.bpmn.reopened import with_reopened
 from chalicelib.bpmn.task_codec import listener_from, listener_to, task_from, task_to
 
 FORMAT = 2  # rises with every change that an older reader would misread
@@ -56,7 +57,11 @@ def to_json(process: Process) -> str:
             versionTag=process.version_tag,
             data=list(process.data) or None,
             listeners=[listener_to(each) for each in process.listeners] or None,
-            elements=[_element_to(element) for element in process.elements.values()],
+            elements=[
+                _element_to(element)
+                for element in process.elements.values()
+                if element.kind is not Kind.REOPENED  # which follows from the others
+            ],
             flows=[_flow_to(flow) for flow in process.flows.values()],
         )
     )
@@ -74,7 +79,7 @@ def from_json(text: str) -> Process:
     return Process(
         id=data["id"],
         name=data.get("name"),
-        elements={row["id"]: _element_from(row) for row in data["elements"]},
+        elements=with_reopened({row["id"]: _element_from(row) for row in data["elements"]}),
         flows={row[0]: _flow_from(row) for row in data["flows"]},
         start=data.get("start"),
         version_tag=data.get("versionTag"),

@@ -49,7 +49,7 @@ def kept_of(draft: Draft, scope: int) -> tuple[int, ...]:
 
 
 def opened_for(draft: Draft, done: Completed) -> Node | None:
-    """Return what is opened to undo an activity; None for models compiled without it."""
+    """Return what is opened to undo an activity; None if its id would be too long."""
     node = draft.plan.nodes[done.activity]
     around = node.id if done.inside else node.element.scope
     return draft.plan.nodes.get(around + REOPENED)
