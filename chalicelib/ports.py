@@ -282,7 +282,7 @@ class Clock(Protocol):
         """Wait."""
 
     def is_stopping(self) -> bool:
-        """Whether this process was asked to end, so that long waits answer at once."""
+        """Whether long waits are to answer at once: this process ends, or nobody waits any more."""
 
 
 class Chance(Protocol):

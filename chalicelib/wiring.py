@@ -10,7 +10,9 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -49,6 +51,8 @@ _making = threading.RLock()
 class SystemClock:
     """The time of this machine; `stop` makes long waits answer at once."""
 
+    _is_gone: ContextVar[Callable[[], bool]] = ContextVar("is_gone")
+
     def __init__(self) -> None:
         self._stopping = threading.Event()
 
@@ -62,8 +66,17 @@ class SystemClock:
         time.sleep(seconds)
 
     def is_stopping(self) -> bool:
-        """Whether this process was asked to end."""
-        return self._stopping.is_set()
+        """Whether this process was asked to end, or the caller of this thread is gone."""
+        return self._stopping.is_set() or self._is_gone.get(lambda: False)()
+
+    @contextmanager
+    def asked_by(self, is_gone: Callable[[], bool]) -> Iterator[None]:
+        """Serve a caller in this thread; long waits end when that says that it is gone."""
+        token = self._is_gone.set(is_gone)
+        try:
+            yield
+        finally:
+            self._is_gone.reset(token)
 
     def stop(self) -> None:
         """Ask whoever waits to answer now."""

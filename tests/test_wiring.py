@@ -52,6 +52,18 @@ def test_ports_are_made_once_by_the_names_in_the_environment(names: None) -> Non
     assert wiring.clock is wiring.ports().clock
 
 
+def test_long_waits_of_a_caller_end_when_it_is_gone() -> None:
+    gone: list[bool] = []
+    clock = wiring.SystemClock()
+
+    with clock.asked_by(lambda: bool(gone)):
+        before = clock.is_stopping()
+        gone.append(True)
+        after = clock.is_stopping()
+
+    assert (False, True, False) == (before, after, clock.is_stopping())
+
+
 @pytest.mark.parametrize("missing", sorted(NAMES))
 def test_a_missing_name_is_told(names: None, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.delenv(missing)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import json
 import secrets
+import select
 import socket
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from chalicelib import wiring
 from chalicelib.access import ANY_ORIGIN, shared_with
 from chalicelib.local.functions import call_function
 from chalicelib.local.gateways import Gateway, GatewayFailed
@@ -53,6 +56,7 @@ _HOP = frozenset(
 # What the emulator would take for itself: whose account, which of its services.
 _PRIVATE = ("authorization", "x-amz", "x-amzn", "x-ministack")
 KEY = "X-Api-Key"  # which the emulator leaves to us
+CALLER = "X-Headrace-Caller"  # by which a handler's call is told to be a caller's
 # Paths of the dialects whose errors are `{"error"}`; those of all others are code and message.
 ERRORS_ARE_ONE_TEXT = ("/api/v1/", "/scheduler/v1/")
 
@@ -75,6 +79,7 @@ class Front(ThreadingHTTPServer):
         self.gateway: Gateway | None = None
         self.draining = False
         self._in_flight = 0
+        self._callers: dict[str, socket.socket] = {}
         self._counting = threading.Lock()
         self._thread = threading.Thread(
             target=self.serve_forever, args=(ACCEPT_POLL_S,), name="front", daemon=True
@@ -128,6 +133,21 @@ class Front(ThreadingHTTPServer):
             with self._counting:
                 self._in_flight -= 1
 
+    @contextmanager
+    def called_by(self, connection: socket.socket) -> Iterator[str]:
+        """Know a caller by a name while it waits for its answer."""
+        name = secrets.token_hex(8)
+        self._callers[name] = connection
+        try:
+            yield name
+        finally:
+            del self._callers[name]
+
+    def is_gone(self, caller: str) -> bool:
+        """Say whether a caller has hung up, so that nobody would read its answer."""
+        connection = self._callers.get(caller)
+        return connection is not None and has_hung_up(connection)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that went away; anything else is ours and is told."""
         import sys  # noqa: PLC0415
@@ -173,12 +193,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _call(self, handler: str) -> None:
         event = json.loads(read_body(self, limit=None))
-        status, answer = call_function(handler, event, dict(self.headers))
+        with wiring.clock.asked_by(partial(self.server.is_gone, _caller_of(event))):
+            status, answer = call_function(handler, event, dict(self.headers))
         self._send(status, {"Content-Type": "application/json"}, answer)
 
     def _pass_on(self, gateway: Gateway) -> None:
         body = read_body(self, limit=self.server.body_max)
-        answer = gateway.ask(self.command, self.path, body, self._passed())
+        with self.server.called_by(self.connection) as caller:
+            passed = {**self._passed(), CALLER: caller}
+            answer = gateway.ask(self.command, self.path, body, passed)
         headers = {
             name: value for name, value in answer.headers.items() if _is_for_the_client(name)
         }
@@ -251,6 +274,23 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write no access log: each invocation writes its own line."""
+
+
+def has_hung_up(connection: socket.socket) -> bool:
+    """Say whether the other side has closed a connection, without reading what it sent."""
+    poll = select.poll()
+    try:
+        poll.register(connection, select.POLLIN)
+        return bool(poll.poll(0)) and not connection.recv(1, socket.MSG_PEEK)
+    except (OSError, ValueError):
+        return True
+
+
+def _caller_of(event: Any) -> str:
+    """Return whose request an event is; of those that are none, of nobody."""
+    headers = event.get("headers") if isinstance(event, dict) else None
+    named = {name.lower(): value for name, value in (headers or {}).items()}
+    return str(named.get(CALLER.lower(), ""))
 
 
 def _is_for_the_client(name: str) -> bool:

@@ -62,8 +62,8 @@ def lock_duration(ports: Ports, asked: timedelta | None) -> timedelta:
 def activate(ports: Ports, request: Activation) -> list[Job]:
     """Hand out jobs of a type, the oldest first of those received; wait for the first one.
 
-    Returns nothing when the time is up, or when this process is asked to stop; and what the client
-    holds by that very request, if this is a repeat of it.
+    Returns nothing when the time is up, when this process is asked to stop, or when the client is
+    gone; and what the client holds by that very request, if this is a repeat of it.
     """
     named = _named(ports, request)
     if named is not None and (held := named.held()):
@@ -79,6 +79,9 @@ def activate(ports: Ports, request: Activation) -> list[Job]:
             wanted = min(BATCH_MAX, request.max_jobs - len(out.claimed), _room(capped))
             wait_s = 0 if out.claimed else _wait_s(ports, time_up)
             received = _receive(ports, queue, wanted, wait_s) if wanted > 0 else []
+            if ports.clock.is_stopping():  # nobody would be told what is claimed
+                _give_back(ports, queue, received)
+                break
             out.hand_out(received)
             if _is_enough(request, out.claimed) or (named is not None and named.is_overtaken):
                 break
@@ -148,6 +151,11 @@ def _receive(ports: Ports, queue: str, limit: int, wait_s: int) -> list[Received
     except QueueMissing:
         ports.clock.sleep(min(MISSING_WAIT_S, wait_s))
         return []
+
+
+def _give_back(ports: Ports, queue: str, received: Sequence[Received]) -> None:
+    for each in received:
+        ports.queues.show_again(queue, each.receipt, 0)
 
 
 # --- one job, by its key -----------------------------------------------------------------------

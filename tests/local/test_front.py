@@ -6,7 +6,8 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,6 +19,13 @@ from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
 
 BODY_MAX = 1_000
+
+
+def wait_for(comes_true: Callable[[], object]) -> None:
+    until = time.monotonic() + 5
+    while not comes_true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 class Echo(ThreadingHTTPServer):
@@ -178,6 +186,23 @@ def test_it_refuses_in_the_shape_of_the_dialect(front: Front, prefix: str) -> No
     assert ["error"] == list(too_large.json)
     assert "1001 bytes is over the limit of 1000 bytes" in too_large.json["error"]
     assert {"error": "method not allowed"} == unserved.json
+
+
+def test_it_knows_whose_request_is_served_and_whether_that_has_hung_up(
+    front: Front, gateway: Echo
+) -> None:
+    gateway.holding.clear()
+    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+        raw.sendall(b"GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX-Headrace-Caller: me\r\n\r\n")
+        wait_for(lambda: gateway.seen)
+        caller = gateway.seen[0]["headers"]["x-headrace-caller"]
+        is_gone_too_soon = front.is_gone(caller)
+
+    wait_for(lambda: front.is_gone(caller))
+    gateway.holding.set()
+
+    assert not is_gone_too_soon
+    assert not front.is_gone("me")
 
 
 def test_a_body_of_the_limit_passes(front: Front) -> None:

@@ -107,6 +107,27 @@ def test_a_signal_while_it_starts_ends_it_as_well(tmp_path: Path, number: int) -
         assert ("", 130) == (said, process.returncode)
 
 
+def test_a_poll_that_was_abandoned_takes_no_job(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        kind = job_type(served.client, started(served.client))
+        path = f"/api/v1/jobs/activate?type={kind}&requestTimeout=20000"
+
+        def polled() -> list[object]:
+            with urllib.request.urlopen(f"{served.client.url}{path}") as answer:
+                return list(json.load(answer)["jobs"])
+
+        assert 1 == len(polled())
+        host, _, port = served.client.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as abandoned:
+            abandoned.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            time.sleep(1)
+        started(served.client)
+        time.sleep(1)
+
+        assert 1 == len(polled())
+        served.end()
+
+
 def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = served.client
