@@ -25,7 +25,7 @@ def done_before(ports: Ports, once: Once | None) -> int | None:
     if mark.fingerprint != once.fingerprint:
         raise Rejected(
             Reason.INVALID_STATE,
-            f"Idempotency-Key {once.key!r} was used for another request body before; "
+            f"the Idempotency-Key {once.key!r} was used for another request body before; "
             "expected the same body, or another key",
         )
     return mark.subject
