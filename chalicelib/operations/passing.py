@@ -31,8 +31,9 @@ def advance(ports: Ports, entry: Entry) -> Entry | None:
 
     Raises: Conflict; a fault, after which its message comes again.
     """
-    when = moment(ports)
-    decision, now = decide(routes.route_from(ports.table, entry.channel), entry, when), when.now
+    route = routes.route_from(ports.table, entry.channel)
+    when = moment(ports)  # its deadline is of what is evaluated, not of what was read for it
+    decision, now = decide(route, entry, when), when.now
     match decision:
         case Rest() | Drop() | Fail():
             return settled(ports, entry, _stopped(entry, decision, now))
