@@ -36,6 +36,7 @@ ROLES: Mapping[str, frozenset[Role]] = {
     "createProcessInstance": _STARTERS,
     "publishMessage": _STARTERS,
     "evaluateConditionals": _STARTERS,
+    "broadcastSignal": _STARTERS,
     "correlateMessage": _STARTERS,
     "putMessage": _STARTERS,
     "getOpenApi": ANYBODY,

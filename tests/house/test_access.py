@@ -39,7 +39,7 @@ def test_a_worker_and_a_starter_may_do_what_the_page_says() -> None:
     worker = {"activateJobs", "claimJob", "completeJob", "failJob", "extendJobLock"}
     assert worker == of[Role.WORKER]
     starter = {"createProcessInstance", "publishMessage", "correlateMessage", "putMessage"}
-    starter |= {"evaluateConditionals"}
+    starter |= {"evaluateConditionals", "broadcastSignal"}
     assert starter == of[Role.STARTER]
 
 

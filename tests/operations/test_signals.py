@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
 import pytest
 
 from chalicelib.delivery import commands
 from chalicelib.engine.state import InstanceState, Job
-from chalicelib.errors import TooLarge
+from chalicelib.errors import Rejected, TooLarge
 from chalicelib.operations import broadcasts, signals
 from chalicelib.ports import Message
+from chalicelib.store.marks import Once
 from tests.engine.models import (
     boundary_signal,
     io,
@@ -19,14 +24,26 @@ from tests.engine.models import (
     start,
 )
 from tests.operations.stage import Stage
+from tests.simulation.replacing import replaced
 
 ALARM = {"s": "alarm"}
+ALARMED = Once("POST /v1/signals/broadcast", "b-1", "{}")
 CATCH = line(signal_event("intermediateCatchEvent", "c", "s"), signals=ALARM)
 BESIDE = process(
     *(start(), service("a"), boundary_signal("b", "a", "s", interrupting=False), service("x")),
     flows="start > a; b > x",
     signals=ALARM,
 )
+
+
+def unanswered(call: Callable[..., Any]) -> Callable[..., NoReturn]:
+    """Return a call that is made, and whose answer is lost."""
+
+    def made(*args: Any) -> NoReturn:
+        call(*args)
+        raise TimeoutError
+
+    return made
 
 
 def states(stage: Stage, keys: list[int]) -> set[InstanceState]:
@@ -85,13 +102,35 @@ def test_a_broadcast_that_comes_again_reaches_nobody_again() -> None:
     stage = Stage()
     definition = stage.deploy(BESIDE)
     waiting = [stage.create(definition) for _ in range(30)]
-    signals.broadcast_signal(stage.ports, "alarm", {}, "b-1")
+    signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
     for body in stage.queues.bodies(commands.QUEUE):
         stage.queues.send(commands.QUEUE, [Message(body), Message(body)])
-    signals.broadcast_signal(stage.ports, "alarm", {}, "b-1")
+    signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
     stage.wait(20)
 
     assert {2} == {len(stage.jobs_of(key)) for key in waiting}
+
+
+def test_a_repeat_of_a_request_whose_answer_was_lost_is_the_same_broadcast() -> None:
+    stage = Stage()
+    definition = stage.deploy(BESIDE)
+    key = stage.create(definition)
+
+    with replaced(stage.table, write=unanswered(stage.table.write)), pytest.raises(TimeoutError):
+        signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
+    assert [] == stage.activate("x")
+    signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
+    stage.wait(20)
+
+    assert 2 == len(stage.jobs_of(key))
+
+
+def test_another_body_under_the_key_of_a_broadcast_is_refused() -> None:
+    stage = Stage()
+    signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
+
+    with pytest.raises(Rejected, match="used for another request body"):
+        signals.broadcast_signal(stage.ports, "drill", {}, replace(ALARMED, fingerprint="{1}"))
 
 
 def test_whoever_begins_to_wait_after_a_broadcast_waits_for_the_next_one() -> None:
