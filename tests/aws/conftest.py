@@ -75,7 +75,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert "ready\n" == process.stdout.readline()
         yield f"http://{LOOPBACK}:{port}"
         process.stdin.close()
-        process.wait(60)  # it ends its functions, on a machine that may be busy
+        process.wait(180)  # it ends its functions, on a machine that may be busy
 
 
 def with_batch_rights(template: dict[str, Any]) -> dict[str, Any]:
