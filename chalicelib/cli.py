@@ -220,14 +220,23 @@ def _port(text: str) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from chalicelib.local.server import API_KEY, Options, Server  # noqa: PLC0415
 
-    ending = threading.Event()
+    ready, ending = threading.Event(), threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        ending.set()
+        if not ready.is_set():
+            _interrupt(number, frame)  # what is imported or called back may swallow that
+
     state = None if options.ephemeral else options.state_dir.resolve()
     key = os.environ.get(API_KEY) or None
     server = Server(Options(options.host, options.port, state, key))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
     server.start()  # which a signal interrupts
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: ending.set())
+        ready.set()
+        if ending.is_set():
+            return INTERRUPTED
         print(f"Headrace is ready at {server.url}", flush=True)  # noqa: T201
         while not ending.wait(SIGNAL_POLL_S):
             pass  # a signal that meets another thread does not wake this one by itself

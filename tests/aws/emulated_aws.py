@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ def main() -> None:
     emulator = Emulator(int(port), Path(folder), auth=True)
     emulator.start()
     send_payload_1()
+    end_what_was_begun()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.read()
@@ -41,6 +43,37 @@ def send_payload_1() -> None:
         return sending(call, function, payload_1(event), **named)
 
     apigateway.run_reentrant = send
+
+
+def end_what_was_begun() -> None:
+    """Let functions whose code is replaced end the calls that they are at, as AWS does.
+
+    The emulator ends their processes in the middle of a call.
+    """
+    from ministack.core import lambda_runtime  # noqa: PLC0415  it reads the environment
+
+    end_now: Callable[[list[Any]], None] = lambda_runtime.kill_workers
+    reset: Callable[[], None] = lambda_runtime.reset
+    replaced: list[Any] = []
+
+    def end_when_idle(workers: list[Any]) -> None:
+        for worker in workers:
+            with worker._lock:  # which it holds while it is called
+                end_now([worker])
+            replaced.remove(worker)
+
+    def end_later(workers: list[Any]) -> None:
+        # Not in this thread: it may be the one that serves what the functions call.
+        replaced.extend(workers)
+        threading.Thread(target=end_when_idle, args=(list(workers),), daemon=True).start()
+
+    def end_all() -> None:
+        lambda_runtime.kill_workers = end_now
+        end_now(list(replaced))
+        reset()
+
+    lambda_runtime.kill_workers = end_later
+    lambda_runtime.reset = end_all
 
 
 def payload_1(event: dict[str, Any]) -> dict[str, Any]:

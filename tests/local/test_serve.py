@@ -101,7 +101,10 @@ def test_a_signal_while_it_starts_ends_it_as_well(tmp_path: Path, number: int) -
 
         began = time.monotonic()
         process.send_signal(number)
-        said, _ = process.communicate(timeout=PATIENCE_S)
+        try:
+            said, _ = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
 
         assert time.monotonic() - began < END_S
         assert ("", 130) == (said, process.returncode)
