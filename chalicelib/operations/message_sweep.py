@@ -61,7 +61,7 @@ def _broadcast(ports: Ports, item: Item, now: datetime, *, everything: bool) -> 
 def _is_left(ports: Ports, command: BroadcastSignal, shard: int) -> bool:
     """Say whether somebody waits still in a shard who waited when a signal was broadcast."""
     found = subscriptions.signalled(ports.table, command.name, shard, 0, LOOKS_MAX)
-    return any(entry.created_at <= command.at for entry in found)
+    return any(entry.created_at <= command.at + broadcasts.SKEW for entry in found)
 
 
 def _message(command: BroadcastSignal | OfferMessage, now: datetime) -> Message:

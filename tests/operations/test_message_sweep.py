@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.delivery import commands
-from chalicelib.engine.commands import CompleteJob
+from chalicelib.engine.commands import BroadcastSignal, CompleteJob
 from chalicelib.engine.state import InstanceState
 from chalicelib.operations import broadcasts, buffering, messages, owed, signals
 from chalicelib.operations.messages import Message
@@ -148,6 +148,22 @@ def test_the_pages_of_a_broadcast_that_were_lost_are_begun_again() -> None:
     assert is_kept(stage)
     assert Swept() == sweep_all(stage.ports)
     assert not is_kept(stage)
+
+
+def test_who_waited_by_a_clock_that_is_ahead_is_reached_as_well() -> None:
+    stage = Stage()
+    definition = stage.deploy(ALARM)
+    waiting = [stage.create(definition) for _ in range(broadcasts.PAGE_MAX + 5)]
+    behind = stage.clock.now() - timedelta(seconds=1)
+    broadcasts.broadcast(stage.ports, BroadcastSignal("b-1", "alarm", behind, {}))
+    lose(stage)
+    assert ACTIVE in {stage.state(key) for key in waiting}
+
+    stage.clock.move(400)
+    assert 0 < sweep_all(stage.ports).unmet
+    stage.wait(10)
+
+    assert {COMPLETED} == {stage.state(key) for key in waiting}
 
 
 def test_a_broadcast_that_died_before_it_was_handed_on_is_begun_again() -> None:

@@ -8,6 +8,7 @@ job has lost its bell or a timer its message.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -74,7 +75,9 @@ class Watch:
         self._places: dict[Subject, ItemKey] = {}
         self.roots: dict[int, Item] = {}
         self.open_roots: set[int] = set()
-        self.early_timers: list[tuple[int, str]] = []  # ended before their time, by instance
+        # Timers that ended before their time and not, by instance and element.
+        self.early_timers = Counter[tuple[int, str]]()
+        self.due_timers = Counter[tuple[int, str]]()
         self.messages = 0  # in queues and schedules
         self.caps: dict[str, int] = {}  # how many jobs a client may hold
         self.found_by: dict[object, Item | None] = {}  # by the latest single write of an actor
@@ -207,8 +210,10 @@ class Watch:
             subject = Subject("timer", int(key.sk[2:]), number(after, "due"))
             self._places[subject] = key
             self._check_alive(subject, f"timer {key.sk}", subject.number)
-        elif before is not None and number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS:
-            self.early_timers.append((int(key.pk[2:]), str(before["element_id"])))
+        elif before is not None:
+            of = int(key.pk[2:]), str(before["element_id"])
+            is_early = number(before, "due") > self._now_ms() + SKEW_TOLERATED_MS
+            (self.early_timers if is_early else self.due_timers)[of] += 1
 
     def _wrote_routed(self, key: ItemKey, after: Item | None) -> None:
         found = None if after is None else awaited(key, after)

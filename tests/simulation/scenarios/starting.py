@@ -62,6 +62,8 @@ def succeeded(stage: Stage) -> Iterator[str]:
     for key in stage.ledger.deleted:
         if infos[key].deleted_at is None:
             yield f"definition {key} was deleted, and is there"
+    if len(infos) == 1:  # nothing came of the deployment; who set the stage promised no timers
+        return
     found = start_timers.read(stage.inner, Profile.ZENBPM, "timer_start")
     if found is None or infos[found.definition_key].deleted_at is not None or found.timers:
         yield f"expected a pointer at what is there, with no timers left, found {found}"
