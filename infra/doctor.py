@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     import boto3
 
 SKEW_MAX = timedelta(seconds=2)  # what the simulation has shown to be harmless
-QUEUES = {
-    names.TIMERS: names.TIMERS_QUEUE,
-    names.COMMANDS: names.COMMANDS_QUEUE,
-    names.RUNS: names.RUNS_QUEUE,
-    names.ROUTING: names.ROUTING_QUEUE,
-}
 TABLES = (names.LIVE_TABLE, names.HISTORY_TABLE)
 
 
@@ -91,7 +85,7 @@ def _tables(stage: Stage) -> Iterator[str]:
 
 def _queues(stage: Stage) -> Iterator[str]:
     client = stage.client("sqs")
-    for queue in map(stage.of, QUEUES.values()):
+    for queue in map(stage.of, names.QUEUES.values()):
         try:
             url = client.get_queue_url(QueueName=queue)["QueueUrl"]
             dead = client.get_queue_url(QueueName=queue + names.DEAD)["QueueUrl"]
@@ -136,7 +130,7 @@ def _pollers(stage: Stage) -> Iterator[str]:
 
 def _mappings(stage: Stage) -> Iterator[str]:
     client = stage.client("lambda")
-    for function, queue in QUEUES.items():
+    for function, queue in names.QUEUES.items():
         name = stage.of(names.FUNCTION_NAMES[function])
         found = client.list_event_source_mappings(FunctionName=name)["EventSourceMappings"]
         mine = [each for each in found if each["EventSourceArn"].endswith(f":{stage.of(queue)}")]

@@ -28,6 +28,12 @@ TIMERS_QUEUE = QUEUE_PREFIX + "timers"
 COMMANDS_QUEUE = QUEUE_PREFIX + "commands"
 RUNS_QUEUE = QUEUE_PREFIX + "runs"
 ROUTING_QUEUE = QUEUE_PREFIX + "routing"
+QUEUES = {  # of ours, by the functions that they feed
+    TIMERS: TIMERS_QUEUE,
+    COMMANDS: COMMANDS_QUEUE,
+    RUNS: RUNS_QUEUE,
+    ROUTING: ROUTING_QUEUE,
+}
 DEAD = "-dead"
 SCHEDULE_GROUP = "headrace-${Stage}"
 JOB_SCHEDULES = SCHEDULE_GROUP + "/sj-*"  # those that fire scheduled jobs

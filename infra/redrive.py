@@ -16,12 +16,7 @@ from infra import names
 if TYPE_CHECKING:
     import boto3
 
-QUEUES = {
-    "timers": names.TIMERS_QUEUE,
-    "commands": names.COMMANDS_QUEUE,
-    "runs": names.RUNS_QUEUE,
-    "routing": names.ROUTING_QUEUE,
-}
+QUEUES = {queue.removeprefix(names.QUEUE_PREFIX): queue for queue in names.QUEUES.values()}
 BATCH_MAX = 10  # messages of a receive (SQS quota)
 HIDDEN_S = 60  # while a batch is moved
 WAIT_S = 1  # shorter polls ask only some of SQS's servers, and so lie

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import ad_hoc_jobs, tokens, variables
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import blamed, extract, show
+from chalicelib.engine.expressions import (
+    blamed,
+    extract,
+    extract_completing,
+    extract_condition,
+    show,
+)
 from chalicelib.engine.job_results import Activation
 from chalicelib.engine.state import (
     ElementInstance,
@@ -195,11 +201,7 @@ def collect(draft: Draft, plan: AdHocPlan, path: ElementInstance) -> None:
     if plan.results is None or plan.result is None:
         return
     seen, where = variables.visible(draft, path.key), f"output element of {plan.id}"
-    try:
-        result = extract(plan.result, seen, draft.moment, where)
-    except Stuck as stuck:
-        stuck.stage = Stage.COMPLETING
-        raise
+    result = extract_completing(draft, plan.result, seen, where)
     found = draft.values(path.scope).get(plan.results)
     if not isinstance(found, list):
         message = f"output collection of {plan.id}: expected a list, found {show(found)}"
@@ -246,11 +248,7 @@ def _is_enough(draft: Draft, plan: AdHocPlan, element: ElementInstance) -> bool:
     assert plan.completion is not None
     where, seen = f"completion condition of {plan.id}", variables.visible(draft, element.key)
     try:
-        found = extract(plan.completion, seen, draft.moment, where)
-        if found is not True and found is not False:
-            message = f"{where}: expected a boolean, found {show(found)}"
-            unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
-            raise blamed(draft, plan.completion, seen, unfit)
+        found = extract_condition(draft, plan.completion, seen, where)
     except Stuck as stuck:
         stuck.stage = Stage.COMPLETING
         raise

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib import feel
 from chalicelib.bpmn.model import ConditionDefinition, Value
+from chalicelib.engine.state import Stage
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.feel.moment import Moment
 from chalicelib.json_text import JsonValue, dumps
@@ -152,6 +153,39 @@ def extract_text(
         f"{where}: expected a text that is not empty, found {show(value)}"
         f"{because(compute, variables, moment)}",
     )
+
+
+def extract_completing(
+    draft: Draft, compute: Compute, variables: Mapping[str, JsonValue], where: str
+) -> JsonValue:
+    """Compute a value for an element that completes.
+
+    Raises: Stuck(EXTRACT_VALUE_ERROR), when completing.
+    """
+    try:
+        return extract(compute, variables, draft.moment, where)
+    except Stuck as stuck:
+        stuck.stage = Stage.COMPLETING
+        raise
+
+
+def extract_condition(
+    draft: Draft, compute: Compute, variables: Mapping[str, JsonValue], where: str
+) -> bool:
+    """Compute a condition; what is no boolean is put down to a missing variable.
+
+    Raises: Stuck(EXTRACT_VALUE_ERROR, VARIABLE_MISSING).
+    """
+    value = extract(compute, variables, draft.moment, where)
+    if value is True or value is False:
+        return value
+    raise blamed(draft, compute, variables, no_boolean(value, where))
+
+
+def no_boolean(value: JsonValue, where: str, stage: Stage = Stage.ENTERING) -> Stuck:
+    """Return what stops an element whose condition gave something else."""
+    message = f"{where}: expected a boolean, found {show(value)}"
+    return Stuck(ErrorType.EXTRACT_VALUE_ERROR, message, stage)
 
 
 def blamed(

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import variables
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import blamed, extract, show
+from chalicelib.engine.expressions import extract_condition
 from chalicelib.engine.state import ElementInstance, Join, Move
-from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.stuck import Stuck
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -87,11 +87,7 @@ def is_true(draft: Draft, node: Node, scope: int, count: int) -> bool:
     where = f"activationCondition of {node.id}"
     more: JsonObject = {"activationCount": Decimal(count), "waitingForStart": True}
     seen = {**variables.visible(draft, scope), **more}
-    value = extract(node.activation, seen, draft.moment, where)
-    if value is True or value is False:
-        return value
-    message = f"{where}: expected a boolean, found {show(value)}"
-    raise blamed(draft, node.activation, seen, Stuck(ErrorType.EXTRACT_VALUE_ERROR, message))
+    return extract_condition(draft, node.activation, seen, where)
 
 
 def _is_activated(draft: Draft, node: Node, scope: int, join: Join) -> bool:

@@ -16,7 +16,7 @@ from chalicelib.bpmn.model import Listener
 from chalicelib.engine import jobs, retries
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.element_types import ELEMENT_TYPES
-from chalicelib.engine.expressions import Compute, compile_value, extract_text
+from chalicelib.engine.expressions import Compute, compile_optional, compile_value, extract_text
 from chalicelib.engine.state import BPMN, ElementInstance, Job
 from chalicelib.json_text import JsonObject
 
@@ -61,7 +61,7 @@ def plans_of(listeners: Iterable[Listener]) -> Heard:
     for each in listeners:
         plan = ListenerPlan(
             compile_value(each.type),
-            None if each.retries is None else compile_value(each.retries),
+            compile_optional(each.retries),
             each.headers,
         )
         heard[each.event] = (*heard.get(each.event, ()), plan)

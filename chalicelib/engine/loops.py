@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, show
+from chalicelib.engine.expressions import extract, no_boolean
 from chalicelib.engine.state import ElementInstance, Move, Stage
-from chalicelib.engine.stuck import ErrorType, Stuck
+from chalicelib.engine.stuck import Stuck
 from chalicelib.engine.turn import Iterated
 from chalicelib.json_text import JsonObject
 
@@ -78,4 +78,4 @@ def _goes_on(draft: Draft, node: Node, seen: JsonObject, done: int) -> bool:
     value = extract(node.loop.condition, seen, draft.moment, where)
     if value is True or value is False:
         return value
-    raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"{where}: expected a boolean, found {show(value)}")
+    raise no_boolean(value, where)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import parts, tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import blamed, extract, show
+from chalicelib.engine.expressions import blamed, extract, extract_completing, no_boolean, show
 from chalicelib.engine.state import (
     ElementInstance,
     LoopItems,
@@ -154,7 +154,7 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
     seen = variables.visible(draft, iteration.key)
     result = None
     if loop.result is not None:
-        result = _completing(draft, loop.result, seen, f"output element of {node.id}")
+        result = extract_completing(draft, loop.result, seen, f"output element of {node.id}")
     state = state._replace(completed=state.completed + 1)
     is_last = False
     if loop.completion is not None and draft.is_part(body):
@@ -190,14 +190,6 @@ def _late(
     return variables.map_out(draft, node, node.late, all_seen, seen)
 
 
-def _completing(draft: Draft, compute: object, seen: JsonObject, where: str) -> JsonValue:
-    try:
-        return extract(compute, seen, draft.moment, where)  # type: ignore[arg-type]
-    except Stuck as stuck:
-        stuck.stage = Stage.COMPLETING
-        raise
-
-
 def _others(draft: Draft, state: Progress, iteration: ElementInstance) -> tuple[int, int]:
     """Return how many iterations are live beside one, and how many were ended by an operator."""
     body = iteration.scope
@@ -222,15 +214,12 @@ def is_enough(
         COMPLETED: Decimal(state.completed),
         TERMINATED: Decimal(others[1]),
     }
-    where = f"completion condition of {node.id}"
-    found = _completing(draft, many_of(node).completion, {**seen, **counters}, where)
+    where, completion = f"completion condition of {node.id}", many_of(node).completion
+    assert completion is not None
+    found = extract_completing(draft, completion, {**seen, **counters}, where)
     if found is True or found is False:
         return found
-    raise Stuck(
-        ErrorType.EXTRACT_VALUE_ERROR,
-        f"{where}: expected a boolean, found {show(found)}",
-        Stage.COMPLETING,
-    )
+    raise no_boolean(found, where, Stage.COMPLETING)
 
 
 # --- records -----------------------------------------------------------------------------------

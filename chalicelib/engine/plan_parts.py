@@ -129,14 +129,14 @@ def job_plan(job: JobDefinition) -> JobPlan:
     """Resolve what makes a job of an element."""
     return JobPlan(
         compile_value(job.type),
-        None if job.retries is None else compile_value(job.retries),
+        compile_optional(job.retries),
         None if job.retry_backoff is None else compile_policy(job.retry_backoff),
-        None if job.assignee is None else compile_value(job.assignee),
-        None if job.candidate_groups is None else compile_value(job.candidate_groups),
+        compile_optional(job.assignee),
+        compile_optional(job.candidate_groups),
         job.managed,
         job.headers,
         plan_task(job.task),
-        None if job.priority is None else compile_value(job.priority),
+        compile_optional(job.priority),
     )
 
 

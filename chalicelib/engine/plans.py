@@ -39,6 +39,7 @@ from chalicelib.engine.expressions import (
     ConditionPlan,
     compile_condition,
     compile_feel,
+    compile_optional,
     compile_value,
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
@@ -254,7 +255,7 @@ def _bind_waits(nodes: Mapping[str, Node]) -> None:
 def _repeat(node: Node, loop: Loop) -> None:
     """Make of an activity the body of its rounds."""
     _make_body(node)
-    condition = None if loop.condition is None else compile_value(loop.condition)
+    condition = compile_optional(loop.condition)
     node.loop = LoopPlan(condition, loop.maximum, loop.test_before)
     node.enter = loops.enter
 
@@ -328,7 +329,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         joins={id_: n for n, id_ in enumerate(element.incoming)} if is_join else {},
         all_arrived=(1 << len(element.incoming)) - 1,
         is_complex=element.kind is Kind.COMPLEX_GATEWAY,
-        activation=None if element.activation is None else compile_value(element.activation),
+        activation=compile_optional(element.activation),
         inputs=inputs,
         outputs=tuple(_mapping(mapping) for mapping in element.outputs),
         local_names=frozenset(mapping.path[0] for mapping in inputs),
@@ -380,13 +381,13 @@ def _flow(flow: SequenceFlow) -> Flow:
 def _mapping(mapping: IoMapping) -> IoPlan:
     """Compile a mapping; one without a source gives null (bpmn.md 3.2)."""
     source = mapping.source
-    compute = (lambda variables, now: None) if source is None else compile_value(source)
+    compute = (lambda variables, moment: None) if source is None else compile_value(source)
     return IoPlan(compute, tuple(mapping.target.split(".")))
 
 
 def _event_name(name: EventName) -> NamePlan:
     key = name.correlation_key
-    return NamePlan(compile_value(name.name), None if key is None else compile_value(key))
+    return NamePlan(compile_value(name.name), compile_optional(key))
 
 
 def _timer(timer: TimerDefinition) -> TimerPlan:

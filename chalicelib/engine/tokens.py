@@ -26,7 +26,7 @@ from chalicelib.engine import (
     variables,
 )
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import blamed, extract, show
+from chalicelib.engine.expressions import extract_condition
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.state import (
     ChildWait,
@@ -144,15 +144,10 @@ def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
     """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
     assert flow.condition is not None
     try:
-        value = extract(flow.condition, seen, draft.moment, f"condition of flow {flow.id}")
+        return extract_condition(draft, flow.condition, seen, f"condition of flow {flow.id}")
     except Stuck as stuck:
         stuck.stage = Stage.LEAVING
         raise
-    if value is True or value is False:
-        return value
-    message = f"condition of flow {flow.id}: expected a boolean, found {show(value)}"
-    unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message, Stage.LEAVING)
-    raise blamed(draft, flow.condition, seen, unfit)
 
 
 def no_flow(node: Node) -> Stuck:

@@ -23,7 +23,7 @@ from chalicelib.engine.commands import BroadcastSignal, Correlate
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.operations.correlation import start_command, started_by
-from chalicelib.operations.repeats import done_before
+from chalicelib.operations.repeats import done_before, mark_done
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Message, Ports
 from chalicelib.store import broadcasts as kept
@@ -59,7 +59,7 @@ def broadcast(ports: Ports, command: BroadcastSignal) -> list[Turn]:
         turns += _reach(ports, command, found)
     else:
         _hand_on(ports, [replace(command, shard=n) for n, page in enumerate(pages) if page])
-    ports.table.write(marks.write(once, 0, now=ports.clock.now()))
+    mark_done(ports, once)
     return turns
 
 

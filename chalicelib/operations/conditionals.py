@@ -21,10 +21,10 @@ from chalicelib.operations import definitions as deployed
 from chalicelib.operations.correlation import start_command
 from chalicelib.operations.moments import moment
 from chalicelib.operations.owed import run_all
-from chalicelib.operations.repeats import done_before
+from chalicelib.operations.repeats import done_before, mark_done
 from chalicelib.operations.turns import take_start
 from chalicelib.ports import Ports
-from chalicelib.store import definitions, marks, subscriptions
+from chalicelib.store import definitions, subscriptions
 from chalicelib.store.definitions import Definition
 from chalicelib.store.marks import Once
 
@@ -73,15 +73,15 @@ def evaluate_conditionals(
         if key is not None:
             started.append(Started(event.definition.key, key))
     if once is not None and not is_repeat:
-        ports.table.write(marks.write(once, 0, now=ports.clock.now()))
+        mark_done(ports, once)
     run_all(ports, turns)
     return started
 
 
 def _found(ports: Ports, variables: JsonObject, definition_key: int | None) -> list[Found]:
     """Return the start events whose condition holds. Raises: Rejected."""
-    when = moment(ports)
     asked = _asked(ports, definition_key)
+    when = moment(ports)  # whose deadline is for evaluating, not for reading
     found = [
         Found(definition, element_id)
         for definition in asked

@@ -24,12 +24,12 @@ from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations.attempts import attempts, tell
-from chalicelib.operations.repeats import done_before
+from chalicelib.operations.repeats import done_before, mark_done
 from chalicelib.operations.retention import time_to_live
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import definitions, marks, names, subscriptions
+from chalicelib.store import definitions, names, subscriptions
 from chalicelib.store.definitions import Definition
 from chalicelib.store.marks import Once
 
@@ -92,7 +92,7 @@ def publish_thrown(ports: Ports, command: PublishMessage) -> list[Turn]:
         return []
     message = Message(command.name, command.correlation_key, command.variables, command.profile)
     turns = publish(ports, message, replace(once, route=f"{THROWN} met"))
-    ports.table.write(marks.write(once, int(command.id), now=ports.clock.now()))
+    mark_done(ports, once, int(command.id))
     if not turns:
         lost(ports, message)
     return turns

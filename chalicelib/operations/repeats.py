@@ -12,6 +12,14 @@ from chalicelib.store import marks
 from chalicelib.store.marks import Once
 
 
+def mark_done(ports: Ports, once: Once, subject: int = 0) -> None:
+    """Mark a request as done, with the key of what it made or changed, of which there may be none.
+
+    For what is many transactions, or none, and happens once by itself; a mark that is there stays.
+    """
+    ports.table.write(marks.write(once, subject, now=ports.clock.now()))
+
+
 def done_before(ports: Ports, once: Once | None) -> int | None:
     """Return the key of what a request made or changed when it came before, None if it did not.
 

@@ -11,9 +11,8 @@ from chalicelib.json_text import JsonObject
 from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.broadcasts import broadcast
 from chalicelib.operations.owed import run_all
-from chalicelib.operations.repeats import done_before
+from chalicelib.operations.repeats import done_before, mark_done
 from chalicelib.ports import Message, Ports
-from chalicelib.store import marks
 from chalicelib.store.marks import Once
 
 
@@ -35,7 +34,7 @@ def broadcast_signal(
     text = commands.to_text(QueuedCommand(0, command, now))
     ports.queues.send(commands.QUEUE, [Message(text, INSURANCE_S)])
     if once is not None:
-        ports.table.write(marks.write(once, 0, now=now))
+        mark_done(ports, once)
         done_before(ports, once)
     with unfailing(f"broadcast of {name!r}"):
         run_all(ports, broadcast(ports, command))

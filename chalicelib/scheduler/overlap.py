@@ -5,7 +5,7 @@ Source: contracts/scheduled-jobs.md, Z81 to Z97.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -31,10 +31,6 @@ class Lock:
     run_id: str
     since: datetime
     refreshed_at: datetime
-
-    def refreshed(self, now: datetime) -> Lock:
-        """Return the lock as an attempt leaves it."""
-        return replace(self, refreshed_at=now)
 
 
 def is_stale(lock: Lock, now: datetime) -> bool:

@@ -122,7 +122,7 @@ def test_a_loop_of_three_hours_keeps_its_lock() -> None:
     for half_hour in range(1, 7):
         now = NOW + half_hour * timedelta(minutes=30)
         assert not is_free(lock, "another", now)
-        lock = lock.refreshed(now)
+        lock = replace(lock, refreshed_at=now)
     assert NOW == lock.since
 
 

@@ -172,6 +172,16 @@ def cancel(stage: Stage, instance_key: int) -> None:
         _note_refusal(stage, "cancel", rejected, {Reason.INVALID_STATE})
 
 
+def cancelling(stage: Stage, about_ms: int) -> Callable[[int], None]:
+    """Return what cancels an instance at about some time, sometimes earlier, sometimes later."""
+
+    def cancel_then(instance_key: int) -> None:
+        stage.world.pause(max(0, about_ms + stage.world.plan.jitter_ms()))
+        cancel(stage, instance_key)
+
+    return cancel_then
+
+
 def let_wait(
     stage: Stage, name: str, key: str, idempotency_key: str, lives: timedelta = timedelta(hours=1)
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
-from chalicelib.api import conditionals, signals
+from chalicelib.api import shared
 from chalicelib.api.priostack import (
     PREFIX,
     decisions,
@@ -31,5 +31,4 @@ def register(app: Chalice) -> None:
     """Register every route of the dialect."""
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
-    for shared in (conditionals, signals):
-        app.register_blueprint(shared.routes_with(errors.error), url_prefix=PREFIX)
+    shared.register(app, PREFIX, errors.error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalice.app import Chalice
 
-from chalicelib.api import conditionals, signals
+from chalicelib.api import shared
 from chalicelib.api.zenbpm import (
     PREFIX,
     definitions,
@@ -34,6 +34,5 @@ def register(app: Chalice) -> None:
     """Register every route of the dialect."""
     for part in PARTS:
         app.register_blueprint(part.routes, url_prefix=PREFIX)
-    for shared in (conditionals, signals):
-        app.register_blueprint(shared.routes_with(errors.error), url_prefix=PREFIX)
+    shared.register(app, PREFIX, errors.error)
     app.register_blueprint(system.routes, url_prefix="/system")

@@ -7,7 +7,7 @@ from datetime import timedelta
 from chalicelib.engine.job_results import Activation, AdHocResult
 from chalicelib.engine.state import Job
 from tests.simulation import expectations, operators
-from tests.simulation.clients import cancel, one_start
+from tests.simulation.clients import cancelling, one_start
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
@@ -59,12 +59,7 @@ def _steered(stage: Stage) -> None:
 
 def _steered_and_cancelled(stage: Stage) -> None:
     """The instance is cancelled while the worker orders."""
-
-    def cancel_soon(key: int) -> None:
-        stage.world.pause(max(0, 60 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, cancel_soon)
+    one_start(stage, cancelling(stage, 60))
     hire(stage, "agent", "agent", AGENT)
     hire(stage, "worker of inspect", "inspect")
     hire(stage, "worker of ask", "ask")

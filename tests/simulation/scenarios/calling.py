@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 
 from chalicelib.engine import parts
-from tests.simulation.clients import cancel, one_start
+from tests.simulation.clients import cancelling, one_start
 from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
@@ -34,12 +34,7 @@ def _call(stage: Stage) -> None:
 
 def _call_and_cancel(stage: Stage) -> None:
     """The instance is cancelled while its child starts, or is worked on."""
-
-    def cancel_soon(key: int) -> None:
-        stage.world.pause(max(0, stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, cancel_soon)
+    one_start(stage, cancelling(stage, 0))
     hire(stage, "worker of charge", "charge")
 
 

@@ -10,7 +10,7 @@ from chalicelib.engine import keys
 from chalicelib.engine.limits import Limits
 from chalicelib.ports import Settings
 from tests.simulation import expectations, operators
-from tests.simulation.clients import LARGE, cancel, one_start, set_variables
+from tests.simulation.clients import LARGE, cancel, cancelling, one_start, set_variables
 from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
@@ -85,12 +85,7 @@ def _far_timer(stage: Stage) -> None:
 
 def _cancel_and_complete(stage: Stage) -> None:
     """The instance is cancelled at the moment its job is completed."""
-
-    def cancel_soon(key: int) -> None:
-        stage.world.pause(max(0, 216 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, cancel_soon)
+    one_start(stage, cancelling(stage, 216))
     hire(stage, "worker", "charge")
 
 
@@ -130,12 +125,7 @@ def _cycle(stage: Stage) -> None:
 
 def _listened(stage: Stage) -> None:
     """A task with listeners before and after it, which is cancelled at about its end."""
-
-    def cancel_late(key: int) -> None:
-        stage.world.pause(max(0, 640 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, cancel_late)
+    one_start(stage, cancelling(stage, 640))
     for type_ in ("audit", "charge", "note"):
         hire(stage, f"worker of {type_}", type_)
 

@@ -7,7 +7,7 @@ from functools import partial
 from chalicelib.engine.job_results import TaskResult
 from chalicelib.engine.state import Job
 from tests.simulation import expectations, people
-from tests.simulation.clients import cancel, one_start
+from tests.simulation.clients import cancelling, one_start
 from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import Habits, hire
@@ -48,24 +48,14 @@ AGREEING = Habits(work_ms=120, orders=lambda _: TaskResult())
 
 def _process_end(stage: Stage) -> None:
     """The listeners of a process's end and cancellation; it is cancelled at about its end."""
-
-    def act(key: int) -> None:
-        stage.world.pause(max(0, 428 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, act)
+    one_start(stage, cancelling(stage, 428))
     for type_ in ("charge", "end", "cancel"):
         hire(stage, f"worker of {type_}", type_)
 
 
 def _process_cancel(stage: Stage) -> None:
     """An instance is cancelled at the moment its job is completed, and its process hears it."""
-
-    def act(key: int) -> None:
-        stage.world.pause(max(0, 216 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, act)
+    one_start(stage, cancelling(stage, 216))
     for type_ in ("start", "charge", "cancel"):
         hire(stage, f"worker of {type_}", type_)
 
@@ -81,12 +71,7 @@ def _denied(stage: Stage) -> None:
 
 def _ended(stage: Stage) -> None:
     """A user task is cancelled while its completion is decided: its listeners hear that first."""
-
-    def act(key: int) -> None:
-        stage.world.pause(max(0, 150 + stage.world.plan.jitter_ms()))
-        cancel(stage, key)
-
-    one_start(stage, act)
+    one_start(stage, cancelling(stage, 150))
     stage.world.spawn("ann", partial(people.complete_surely, stage, "ann"), 20)
     hire(stage, "listener", "completing", AGREEING)
     hire(stage, "listener of the end", "canceling", AGREEING)

@@ -125,8 +125,8 @@ def _let_go(stage: Stage, again: Callable[[int], object]) -> None:
         again(number)
 
 
-def _broadcast(stage: Stage) -> None:
-    """A signal is thrown while two wait: it reaches both, whoever dies, and nobody twice."""
+def _throw_while_two_wait(stage: Stage, patience_ms: int) -> None:
+    """Two wait for a signal that is thrown; both are to be reached within some time."""
     waiting: list[int] = []
 
     def wait_for_it() -> None:
@@ -139,7 +139,7 @@ def _broadcast(stage: Stage) -> None:
             before = list(waiting)
             if start(stage, {"throws": "red"}) is not None:
                 break
-        stage.world.pause(LATE_MS)
+        stage.world.pause(patience_ms)
         for key in before:
             instance = instances.load(stage.inner, key, None)
             if instance is None or instance.root.state is not InstanceState.COMPLETED:
@@ -149,6 +149,11 @@ def _broadcast(stage: Stage) -> None:
     stage.client("one", wait_for_it)
     stage.client("two", wait_for_it, after_ms=20)
     stage.client("alarm", raise_alarm, after_ms=600)
+
+
+def _broadcast(stage: Stage) -> None:
+    """A signal is thrown while two wait: it reaches both, whoever dies, and nobody twice."""
+    _throw_while_two_wait(stage, LATE_MS)
 
 
 def _broadcast_beside(stage: Stage) -> None:
@@ -232,28 +237,7 @@ def _nothing_inline() -> AbstractContextManager[None]:
 def _net_of_signals(stage: Stage) -> None:
     """A signal is broadcast page by page, and whatever hands a page on is lost: the sweeper begins
     again with what is left."""
-    waiting: list[int] = []
-
-    def wait_for_it() -> None:
-        key = start(stage, {})
-        if key is not None:
-            waiting.append(key)
-
-    def raise_alarm() -> None:
-        for _ in range(ROUNDS_MAX):
-            before = list(waiting)
-            if start(stage, {"throws": "red"}) is not None:
-                break
-        stage.world.pause(4 * DAY_MS)
-        for key in before:
-            instance = instances.load(stage.inner, key, None)
-            if instance is None or instance.root.state is not InstanceState.COMPLETED:
-                stage.world.complain(f"instance {key} waited for the alarm and was not reached")
-        _let_go(stage, lambda _: start(stage, {"throws": "red"}))
-
-    stage.client("one", wait_for_it)
-    stage.client("two", wait_for_it, after_ms=20)
-    stage.client("alarm", raise_alarm, after_ms=600)
+    _throw_while_two_wait(stage, 4 * DAY_MS)
     stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
 
 
