@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from infra import names
+
 if TYPE_CHECKING:
     from chalicelib.local.deploying import Account
 
@@ -37,7 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     redrive.add_argument(
         "--queue",
         action="append",
-        choices=("timers", "commands", "runs", "routing"),
+        choices=[queue.removeprefix(names.QUEUE_PREFIX) for queue in names.QUEUES.values()],
         help="of this queue only; may be repeated",
     )
     redrive.set_defaults(command=_redrive)
