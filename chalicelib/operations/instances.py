@@ -27,6 +27,7 @@ from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import aliases, definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
+from chalicelib.store.error_rows import ErrorRow, error_rows
 from chalicelib.store.lists import Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
 from chalicelib.store.rows import HistoryRow, MessageRow, TimerRow
@@ -184,6 +185,25 @@ def get_process_instance_messages(
         row
         for row in rows.message_rows(ports.table, instance.key).values()
         if key in (instance.key, row.scope) and (states is None or row.came in states)
+    ]
+    if not cut.ascending:
+        found.reverse()
+    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
+
+
+def get_process_instance_errors(
+    ports: Ports, key: int, is_open: bool | None, cut: Cut
+) -> tuple[Listed[ErrorRow], Instance | None]:
+    """Return a page of the errors that an instance would catch or would have, the newest first,
+    and the instance."""
+    instance = instances.load(ports.table, key)
+    if instance is None:
+        return Listed([], 0), None
+    process = scopes.definition_of(ports, instance).process
+    found = [
+        row
+        for row in error_rows(ports.table, instance.root, process)
+        if key in (instance.key, row.scope) and is_open in (None, row.is_open)
     ]
     if not cut.ascending:
         found.reverse()

@@ -1,8 +1,4 @@
-"""What an instance waits for: timers, messages, errors (contracts/zenbpm.md section 1.4).
-
-An error is looked for when it is thrown, so nothing waits for one: that list is empty, and refuses
-what it would refuse.
-"""
+"""What an instance waits for: timers, messages, errors (contracts/zenbpm.md section 1.4)."""
 
 from __future__ import annotations
 
@@ -16,17 +12,17 @@ from chalicelib import wiring
 from chalicelib.api import http
 from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
-from chalicelib.api.schema import Object
 from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.operations import instances
+from chalicelib.store.error_rows import ErrorRow
 from chalicelib.store.lists import Listed
 from chalicelib.store.rows import MessageRow, TimerRow
 
 ACTIVE, COMPLETED, TERMINATED, WITHDRAWN = "active", "completed", "terminated", "withdrawn"
 TIMER_STATES = {ACTIVE: None, COMPLETED: True, WITHDRAWN: False}
 MESSAGE_STATES = {ACTIVE: None, COMPLETED: True, TERMINATED: False}
-ERROR_STATES = (ACTIVE, WITHDRAWN)
+ERROR_STATES = {ACTIVE: True, WITHDRAWN: False}
 ORDER = Order({}, default="created_at")
 
 routes = Blueprint(__name__)
@@ -56,6 +52,19 @@ class MessageView:
     def state(self) -> str:
         """Whether it waits, came or was withdrawn."""
         return next(state for state, came in MESSAGE_STATES.items() if came is self.row.came)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """An error that is or was looked out for, with the definition that it is of."""
+
+    row: ErrorRow
+    definition_key: int
+
+    @property
+    def state(self) -> str:
+        """Whether it would be caught still."""
+        return ACTIVE if self.row.is_open else WITHDRAWN
 
 
 @routes.route(
@@ -112,17 +121,17 @@ def get_message_subscriptions(process_instance_key: str) -> Response:
     refusals=(400, 413),
 )
 def get_error_subscriptions(process_instance_key: str) -> Response:
-    """getErrorSubscriptions: 200 and an empty page; 400."""
-    return _empty(process_instance_key, ERROR_STATES, instance_shapes.ERROR_SUBSCRIPTION_PAGE)
+    """getErrorSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
+    asked = _asked(ERROR_STATES)
+    is_open = ERROR_STATES[asked["state"]] if "state" in asked else None
+    listed, instance = instances.get_process_instance_errors(
+        wiring.ports(), keys.instance_key(process_instance_key), is_open, pages.cut(asked, ORDER)
+    )
+    shown = [ErrorView(row, instance.root.definition_key) for row in listed.items if instance]
+    return pages.answer(instance_shapes.ERROR_SUBSCRIPTION_PAGE, asked, Listed(shown, listed.total))
 
 
-def _empty(process_instance_key: str, states: tuple[str, ...], shape: Object) -> Response:
-    asked = _asked(states)
-    keys.instance_key(process_instance_key)
-    return pages.answer(shape, asked, Listed([], 0))
-
-
-def _asked(states: tuple[str, ...] | Mapping[str, Any]) -> dict[str, Any]:
+def _asked(states: Mapping[str, Any]) -> dict[str, Any]:
     """Read the question. Raises: Rejected for a state that such subscriptions never have."""
     asked = http.query(routes.current_request, instance_shapes.SUBSCRIPTIONS_QUERY)
     if "state" in asked and asked["state"] not in states:
