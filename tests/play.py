@@ -217,7 +217,7 @@ class Play:
             if isinstance(command, CreateInstance):
                 command = replace(command, holders=holders, decisions=decisions)
             elif shown is not None:
-                shown = replace(shown, holders=holders, decisions=decisions)
+                shown = shown._replace(holders=holders, decisions=decisions)
             try:
                 return handle(
                     self.process, shown, command, moment=moment, keys=keys, limits=self.limits
@@ -233,8 +233,7 @@ class Play:
                     continue
                 self.reads += bool(missing.keys)
                 more = self._shown(missing.keys)
-                shown = replace(
-                    shown,
+                shown = shown._replace(
                     records={**shown.records, **more.records},
                     absent=shown.absent | more.absent,
                 )

@@ -66,8 +66,7 @@ class StartLock(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """The instance itself. `version` rises with every turn and is what turns race for."""
 
     key: int
@@ -86,11 +85,11 @@ class Root:
     incident_count: int = 0  # open incidents
     blocks: tuple[int, ...] = ()  # key blocks it took, the last one in use
     next_offset: int = 1
-    live: Mapping[int, ElementInstance] = field(default_factory=dict)
-    joins: Mapping[tuple[int, str], Join] = field(default_factory=dict)  # by scope and gateway id
-    bodies: Mapping[int, Progress] = field(default_factory=dict)  # of multi-instance activities
+    live: Mapping[int, ElementInstance] = {}
+    joins: Mapping[tuple[int, str], Join] = {}  # by scope and gateway id
+    bodies: Mapping[int, Progress] = {}  # of multi-instance activities
     agenda: tuple[Move, ...] = ()  # a stack: the last one is made first
-    completed: Mapping[Completed, int] = field(default_factory=dict)  # how often
+    completed: Mapping[Completed, int] = {}  # how often
     purges: tuple[Purge, ...] = ()  # before anything else
     parent: Parent | None = None
     start_lock: StartLock | None = None
@@ -124,8 +123,7 @@ class Root:
         return any(each.is_stuck for each in self.live.values() if each.scope == self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class Variables:
+class Variables(NamedTuple):
     """The variables of one scope, by the key of the element instance that owns them."""
 
     scope: int
@@ -315,8 +313,7 @@ def key_of(record: Record) -> RecordKey:
     return RecordKey(type(record), key)
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """A process instance as read: its root and those of its records that were asked for.
 
     Shapes: `absent` names records that were looked for and do not exist, so that the engine
@@ -326,10 +323,10 @@ class Instance:
     """
 
     root: Root
-    records: Mapping[RecordKey, Record] = field(default_factory=dict)
+    records: Mapping[RecordKey, Record] = {}
     absent: frozenset[RecordKey] = frozenset()
-    holders: Mapping[Waited, int] = field(default_factory=dict)
-    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
+    holders: Mapping[Waited, int] = {}
+    decisions: Mapping[Called, Decidable | None] = {}
 
     @property
     def key(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -123,8 +122,7 @@ HistoryEvent = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """What one command makes of one instance; the store writes the difference.
 
     Shapes: `before` is None when the turn starts the instance; `guards` says for each record
@@ -138,7 +136,7 @@ class Turn:
     at: datetime
     effects: tuple[Effect, ...] = ()
     history: tuple[HistoryEvent, ...] = ()
-    guards: Mapping[RecordKey, Guard] = field(default_factory=dict)
+    guards: Mapping[RecordKey, Guard] = {}
     blocks: tuple[int, ...] = ()  # key blocks taken by this turn, which get an alias item
     done: bool = True
     decided: tuple[DecisionMade, ...] = ()
@@ -150,8 +148,8 @@ class Turn:
 
     def stamped(self, turn_id: str) -> Turn:
         """Return the turn with the random id that says who wrote this version."""
-        root = replace(self.after.root, turn_id=turn_id)
-        return replace(self, after=replace(self.after, root=root))
+        root = self.after.root._replace(turn_id=turn_id)
+        return self._replace(after=self.after._replace(root=root))
 
 
 class Missing(Exception):

@@ -117,7 +117,7 @@ def limited(
     turn = _made(ports, instance, stop)
     instances.measure(turn)
     if instance.root.agenda:
-        return Decision(replace(turn, done=False))
+        return Decision(turn._replace(done=False))
     return Decision(turn, refusal)
 
 
@@ -141,7 +141,7 @@ def _fitting(
         ) -> Turn:
             asked = command
             if found.is_any and known is not None:
-                known = replace(known, holders=found.holders, decisions=found.decisions)
+                known = known._replace(holders=found.holders, decisions=found.decisions)
             elif found.is_any and isinstance(command, CreateInstance):
                 asked = replace(command, holders=found.holders, decisions=found.decisions)
             return handle(process, known, asked, moment=moment, keys=keys, limits=limits)

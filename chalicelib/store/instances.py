@@ -8,7 +8,6 @@ batch is not a snapshot. Design section 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from chalicelib.engine.state import Instance, RecordKey, Root, Variables, key_of
 from chalicelib.engine.turn import Turn
@@ -60,7 +59,7 @@ def read_more(store: Table, instance: Instance, keys: Iterable[RecordKey]) -> In
     places = {items.place_of(instance.key, key): key for key in missing}
     found = reading.records(store, places)
     records = {**instance.records, **{places[place]: record for place, record in found.items()}}
-    return replace(instance, records=records, absent=instance.absent | (missing - records.keys()))
+    return instance._replace(records=records, absent=instance.absent | (missing - records.keys()))
 
 
 def is_current(store: Table, instance: Instance) -> bool:
@@ -112,4 +111,4 @@ def _read_all(store: Table, instance: Instance) -> Instance:
     found = {key_of(record): record for record in records}
     if top in instance.records:
         found[top] = instance.records[top]
-    return replace(instance, records=found)
+    return instance._replace(records=found)

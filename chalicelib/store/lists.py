@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -258,7 +258,7 @@ def whole(store: Table, keys: Sequence[int]) -> list[Instance]:
     records = reading.records(store, apart) if apart else {}
     tops = {record.scope: record for record in records.values() if isinstance(record, Variables)}
     return [
-        replace(each, records={**each.records, key_of(top): top})
+        each._replace(records={**each.records, key_of(top): top})
         if (top := tops.get(each.key)) is not None
         else each
         for each in read

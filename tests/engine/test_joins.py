@@ -161,9 +161,8 @@ def test_a_join_goes_on_after_it_was_stored_and_read_between_two_arrivals(kind: 
 
 def test_what_a_complex_gateway_used_is_stored_too() -> None:
     game = play(process(start(), service("a"), flows="start > a")).create()
-    root = game.root
     join = Join(2, {0: 3}, 5)
-    object.__setattr__(root, "joins", {(root.key, "j"): join})
+    root = game.root._replace(joins={(game.root.key, "j"): join})
 
     again = execution.from_text(execution.to_text(root), root.key, root.created_at)
 

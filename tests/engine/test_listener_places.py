@@ -278,7 +278,7 @@ def test_a_listener_that_an_older_version_left_after_a_task_was_done_goes_on() -
     done = replace(task_, state=JobState.COMPLETED, outputs={"ok": True})
     records = {key_of(each): each for each in (done, listener)}
     live = {element.key: element._replace(job=listener.key)}
-    root = replace(game.root, live=live, next_offset=game.root.next_offset + 1)
+    root = game.root._replace(live=live, next_offset=game.root.next_offset + 1)
     game.instance = Instance(root, {**game.instance.records, **records})
 
     game.fail("x", retries=0).resolve()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from chalicelib.engine.commands import CreateInstance, ModifyInstance
@@ -188,7 +186,7 @@ def test_an_instance_that_ended_is_not_modified() -> None:
 
 def test_what_is_withdrawn_is_remembered_by_the_root_as_it_is_stored() -> None:
     root = play(TWO).create().root
-    left = replace(root, purges=(Purge(root.key + 3, is_withdrawn=True), Purge(root.key + 4)))
+    left = root._replace(purges=(Purge(root.key + 3, is_withdrawn=True), Purge(root.key + 4)))
 
     read = execution.from_text(execution.to_text(left), root.key, root.created_at)
 

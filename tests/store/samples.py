@@ -51,7 +51,7 @@ def root(**changes: object) -> Root:
         live={TASK: task},
         turn_id="t1",
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return made._replace(**changes)  # type: ignore[arg-type]
 
 
 def job(**changes: object) -> Job:
@@ -117,8 +117,7 @@ def then(
     """A turn that puts records, takes others away and changes the root."""
     kept = {key: record for key, record in before.records.items() if key not in gone}
     new = kept | {key_of(record): record for record in records}
-    after_root = replace(
-        before.root,
+    after_root = before.root._replace(
         version=before.root.version + 1,
         turn_id=turn_id,
         **changes,  # type: ignore[arg-type]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -42,7 +41,7 @@ def happened(store: MemoryTable, *turns: tuple[HistoryEvent, ...]) -> None:
     turn = samples.start()
     for number, events in enumerate(turns):
         at = NOW + timedelta(seconds=number)
-        turn = replace(turn, history=events, at=at)
+        turn = turn._replace(history=events, at=at)
         assert instances.commit(store, turn)
         turn = samples.then(turn.after, turn_id=f"turn-{number}")
 
@@ -91,7 +90,7 @@ def test_what_does_not_fit_into_one_item_is_continued_in_order(store: MemoryTabl
 
 def test_one_event_may_be_as_large_as_an_item(store: MemoryTable) -> None:
     def turn(size: int) -> Turn:
-        return replace(samples.start(), history=(Changed(KEY, {"x": "x" * size}),))
+        return samples.start()._replace(history=(Changed(KEY, {"x": "x" * size}),))
 
     instances.measure(turn(349_000))
     with pytest.raises(TooLarge, match="350000 bytes in one event of its history"):
@@ -105,7 +104,7 @@ def test_history_as_deep_as_it_may_be_is_read_again_and_deeper_is_too_large(
         deep: list[object] = []
         for _ in range(levels - 1):
             deep = [deep]
-        return replace(samples.start(), history=(Changed(KEY, {"deep": deep}),))
+        return samples.start()._replace(history=(Changed(KEY, {"deep": deep}),))
 
     instances.measure(turn(498))
     instances.commit(store, turn(498))

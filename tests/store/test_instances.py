@@ -68,7 +68,7 @@ def test_any_key_of_an_instance_leads_to_it(store: MemoryTable) -> None:
 
 def test_keys_of_a_further_block_lead_to_the_instance(store: MemoryTable) -> None:
     far = samples.job(key=first_key(FIRST_BLOCK + 5) + 1)
-    turn = replace(samples.start(far, samples.variables()), blocks=(FIRST_BLOCK + 5,))
+    turn = samples.start(far, samples.variables())._replace(blocks=(FIRST_BLOCK + 5,))
     instances.commit(store, turn)
 
     found = instances.load(store, far.key, [key_of(far)])

@@ -57,7 +57,7 @@ def started(
     }
     blocks = (FIRST_BLOCK + number,)
     root = samples.root(key=key, created_at=at, blocks=blocks, turn_id=f"t{number}", live=live)
-    root = replace(root, **changes)  # type: ignore[arg-type]
+    root = root._replace(**changes)  # type: ignore[arg-type]
     records: list[Record] = [*own, Variables(key, dict(values or {"n": str(number)}))]
     after = Instance(root, {key_of(record): record for record in records})
     assert instances.commit(store, Turn(None, after, at))

@@ -67,7 +67,7 @@ def test_an_instance_with_a_subprocess_is_stored_turn_by_turn(store: Table, text
 
     listed = lists.list_instances(store, WantedInstances(), Cut())
     assert [(game.root, 1)] == [
-        (replace(each.root, turn_id=""), listed.total) for each in listed.items
+        (each.root._replace(turn_id=""), listed.total) for each in listed.items
     ]
     history = rows.list_history(store, game.root.key, Cut(size=1000, ascending=True))
     assert game.path == [row.element_id for row in history.items if not row.is_flow]

@@ -67,7 +67,7 @@ def test_a_name_that_is_freed_and_taken_in_one_turn_is_one_write() -> None:
 
 def test_whoever_waits_is_found_until_the_turn_that_ends_it() -> None:
     store = MemoryTable()
-    assert instances.commit(store, replace(turn((), ()), before=None))
+    assert instances.commit(store, turn((), ())._replace(before=None))
     assert instances.commit(store, turn((), (ONE, BESIDE, SIGNAL), 2))
 
     entries = list(subscriptions.waiting(store, "paid", "o-1"))
@@ -82,7 +82,7 @@ def test_whoever_waits_is_found_until_the_turn_that_ends_it() -> None:
 
 def test_two_cannot_wait_alone() -> None:
     store = MemoryTable()
-    assert instances.commit(store, replace(turn((), ()), before=None))
+    assert instances.commit(store, turn((), ())._replace(before=None))
     assert instances.commit(store, turn((), (ONE,), 2))
 
     assert not instances.commit(store, turn((), (replace(ONE, key=KEY + 13),), 3))

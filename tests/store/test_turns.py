@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -78,7 +77,7 @@ class Stored(Play):
 
 def without_id(root: Root) -> Root:
     """Return a root as the engine leaves it: the store's caller stamps it."""
-    return replace(root, turn_id="")
+    return root._replace(turn_id="")
 
 
 @MODEST
