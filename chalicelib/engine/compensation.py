@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import ended_scopes, tokens, variables
+from chalicelib.engine import ended_scopes, purges, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Completed, ElementInstance, Move, Purge, Stage
 from chalicelib.engine.stuck import Stuck
@@ -57,11 +57,17 @@ def leave_scope(draft: Draft, node: Node, element: ElementInstance) -> None:
         forget(draft, element.key)
     elif node.recovery:
         ended_scopes.remember(draft, element.key, ended_scopes.keep(draft, element))
-    elif inside := [done for done in draft.completed if done.scope == element.key]:
-        kept = ended_scopes.keep(draft, element)
-        for done in inside:
-            handed = done._replace(scope=element.scope, seen=(*done.seen, *kept))
-            _add(draft, handed, draft.completed.pop(done))
+    else:
+        _hand_out(draft, element)
+
+
+def _hand_out(draft: Draft, element: ElementInstance) -> None:
+    """Let the scope around remember what is remembered inside of a scope that is over."""
+    inside = [done for done in draft.completed if done.scope == element.key]
+    kept = ended_scopes.keep(draft, element) if inside else ()
+    for done in inside:
+        handed = done._replace(scope=element.scope, seen=(*done.seen, *kept))
+        _add(draft, handed, draft.completed.pop(done))
 
 
 def forget(draft: Draft, scope: int) -> None:
@@ -119,9 +125,26 @@ def _ahead(draft: Draft, node: Node, scope: int) -> tuple[JsonObject | None, Seq
 
 
 def enter_cancel(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """End all else in the transaction; then it is undone."""
-    _open(draft, node, scope, key)
-    tokens.start_purge(draft, Purge(scope, spared=key))
+    """End all else in the transaction; then it is undone. One that repeats is cancelled in all its
+    rounds: what they did is undone together, and the boundary event comes once."""
+    whole = _whole(draft, scope)
+    if whole != scope:
+        for round_ in purges.inside(draft, whole)[1]:
+            if round_.element_id == draft.live[whole].element_id:
+                _hand_out(draft, round_)
+    _open(draft, node, whole, key)
+    tokens.start_purge(draft, Purge(whole, spared=key))
+
+
+def _whole(draft: Draft, scope: int) -> int:
+    """Return the outermost body of an activity that repeats, of which a scope is one round; the
+    scope itself if it does not."""
+    element = draft.live[scope]
+    while (around := draft.live.get(element.scope)) is not None:
+        if around.element_id != element.element_id:
+            break
+        element = around
+    return element.key
 
 
 def begin(draft: Draft, element: ElementInstance, activity: str | None = None) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import tokens, variables, waits
+from chalicelib.engine import compensation, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract, no_boolean
 from chalicelib.engine.state import ElementInstance, Move, Stage
@@ -59,6 +59,7 @@ def next_round(draft: Draft, node: Node, body: ElementInstance) -> None:
         draft.assign(key, {COUNTER: Decimal(done + 1)})
         _begin_round(draft, node, key)
     else:
+        compensation.leave_scope(draft, node, body)
         tokens.hand_on(draft, node, body.scope, key, None)
 
 

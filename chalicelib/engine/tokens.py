@@ -294,10 +294,11 @@ def complete_inside(draft: Draft, node: Node, element: ElementInstance) -> None:
     if node.ad_hoc is not None and not element.is_ending:
         ad_hoc.go_on(draft, node, element)
         return
-    compensation.leave_scope(draft, node, element)
     if node.loop is not None:
         loops.next_round(draft, node, element)
-    elif node.many is not None:
+        return
+    compensation.leave_scope(draft, node, element)
+    if node.many is not None:
         many.complete(draft, node, element)
     elif node.is_body:
         compensation.finish(draft, node, element)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from chalicelib.engine.state import InstanceState
@@ -24,6 +26,7 @@ from tests.engine.models import (
     exclusive,
     io,
     looped,
+    many,
     parallel,
     process,
     script,
@@ -261,3 +264,47 @@ def test_a_completed_transaction_can_be_undone_later() -> None:
     parts = (start(), inner, compensation_throw("c"), service("after"))
 
     assert ["undo_t"] == play(process(*parts, flows="start > tx > c > after")).create().open_jobs
+
+
+def repeated(make: Callable[[str], str]) -> Play:
+    """Play a transaction that is done again and again, and cancelled where `item` is 2; the first
+    round is about 1."""
+    done = undone(service("a"), service("undo_a"))
+    more = (exclusive("g", "g-ok"), service("ok"), cancel_end("x"))
+    flows = "ti > a > g > ok; g > x: item = 2"
+    inner = make(transaction("tx", start("ti"), done, *more, flows=flows))
+    around = (start(), inner, boundary_cancel("gone", "tx"), service("no"), service("yes"))
+    xml = process(*around, flows="start > tx > yes; gone > no")
+    return play(xml, profile=Profile.PRIOSTACK).create(item=1)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_transaction_for_many_is_cancelled_in_all_its_iterations(sequential: bool) -> None:
+    each = {"items": "=[1, 2, 3]", "item": "item"}
+    game = repeated(lambda tx: many(tx, sequential=sequential, each=each))
+    game.complete("a")
+    if sequential:
+        game.complete("ok")
+    game.complete("a")
+
+    assert [1, 2] == sorted(job.inputs["item"] for job in game.jobs)
+    assert ["undo_a", "undo_a"] == game.open_jobs
+    assert ["no"] == game.complete("undo_a").complete("undo_a").waiting
+    assert [game.root.key] == [element.scope for element in game.root.live.values()]
+    assert InstanceState.COMPLETED == game.complete("no").state
+
+
+def test_a_transaction_that_loops_is_cancelled_with_the_rounds_before() -> None:
+    game = repeated(lambda tx: looped(tx, maximum=5))
+    game.complete("a").complete("ok", item=2).complete("a")
+
+    assert ["undo_a", "undo_a"] == game.open_jobs
+    assert ["no"] == game.complete("undo_a").complete("undo_a").waiting
+
+
+def test_a_loop_that_was_interrupted_leaves_nothing_to_undo() -> None:
+    inner = looped(sub("s", start("si"), A, flows="si > a"), maximum=3)
+    parts = (start(), inner, boundary_error("e", "s"), compensation_throw("c"), service("after"))
+    game = play(process(*parts, flows="start > s > after; e > c > after")).create()
+
+    assert ["after"] == game.complete("a").fail("a", error_code="E").open_jobs
