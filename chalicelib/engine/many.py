@@ -53,7 +53,7 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
         tokens.hand_on(draft, node, scope, key, nothing)
         return
     body = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
-    size = parts.size_of(loop.is_sequential, total)
+    size = parts.size_of(loop, total)
     draft.bodies[key] = Progress(total, size=size, owns_variables=bool(given))
     if given:
         draft.open_scope(key, given)

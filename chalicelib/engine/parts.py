@@ -6,6 +6,9 @@ A child hands back its results when it ends, so 10,000 iterations cost 157 turns
 what workers write is spread over 157 collections. With a completion condition each iteration is
 reported to the parent besides, which alone can judge it.
 
+What can be undone is remembered by the instance that did it, so a body with a compensation handler
+or a cancel end event inside has no parts.
+
 A child starts from what its body could see. The input collection is left out where it is a
 variable that no expression of the activity names: 157 copies of it would cost the square.
 
@@ -41,14 +44,15 @@ from chalicelib.errors import Conflict
 from chalicelib.json_text import JsonObject, JsonValue
 
 if TYPE_CHECKING:
+    from chalicelib.engine.plan_parts import ManyPlan
     from chalicelib.engine.plans import Node
 
 AT_ONCE = 64  # parallel iterations of one body in one instance (design section 7)
 
 
-def size_of(is_sequential: bool, total: int) -> int:
+def size_of(loop: ManyPlan, total: int) -> int:
     """Return how many iterations a child does; 0 if the instance does them itself."""
-    return 0 if is_sequential or total <= AT_ONCE else AT_ONCE
+    return 0 if loop.is_sequential or loop.is_undone_inside or total <= AT_ONCE else AT_ONCE
 
 
 # --- in the parent -----------------------------------------------------------------------------

@@ -12,7 +12,9 @@ from chalicelib.bpmn.model import (
     Binding,
     CalledElement,
     Element,
+    EventType,
     JobDefinition,
+    Kind,
     ManyDefinition,
     Process,
     Value,
@@ -75,7 +77,8 @@ class ManyPlan:
 
     Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
         is computed from first of all; `hides` the variable that holds the input collection, if
-        no expression of the activity names it.
+        no expression of the activity names it. What was done inside may have to be undone one by
+        one if it `is_undone_inside`.
     """
 
     is_sequential: bool
@@ -88,6 +91,7 @@ class ManyPlan:
     completion: Compute | None
     completion_text: str
     hides: str | None
+    is_undone_inside: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,7 @@ def many_plan(process: Process, element: Element, definition: ManyDefinition) ->
         completion=compile_optional(definition.completion),
         completion_text="" if definition.completion is None else definition.completion.text,
         hides=_hidden(process, element, definition),
+        is_undone_inside=any(map(_undoes, _inside(process, element))),
     )
 
 
@@ -181,17 +186,35 @@ def ad_hoc_plan(id_: str, definition: AdHocDefinition) -> AdHocPlan:
     )
 
 
+def _inside(process: Process, element: Element) -> list[Element]:
+    """Return the elements inside of one, those around others first."""
+    by_scope: dict[str, list[Element]] = {}
+    for each in process.elements.values():
+        by_scope.setdefault(each.scope, []).append(each)
+    found, todo = [], [element.id]
+    while todo:
+        inside = by_scope.get(todo.pop(), [])
+        found += inside
+        todo += [each.id for each in inside]
+    return found
+
+
+def _undoes(element: Element) -> bool:
+    """Say whether an event is there for an activity, or the one around it, to be undone."""
+    if element.kind is Kind.BOUNDARY_EVENT:
+        return element.handler is not None
+    is_start, type_ = element.kind is Kind.START_EVENT, element.event_type
+    return type_ is EventType.CANCEL or (is_start and type_ is EventType.COMPENSATION)
+
+
 def _hidden(process: Process, element: Element, definition: ManyDefinition) -> str | None:
     """Return the variable that is the input collection, unless something inside may ask for it."""
     items = definition.input_collection
     if items is None or not re.fullmatch(r"[^\W\d]\w*", items.text):
         return None
-    inside = {element.id}
-    for each in process.elements.values():
-        if each.scope in inside:
-            inside.add(each.id)
-    parts = [each for each in process.elements.values() if each.id in inside - {element.id}]
-    flows = [flow for flow in process.flows.values() if flow.source in inside]
+    parts = _inside(process, element)
+    ids = {element.id, *(each.id for each in parts)}
+    flows = [flow for flow in process.flows.values() if flow.source in ids]
     alone = replace(element, many=replace(definition, input_collection=None))
     text = repr((alone, parts, flows))
     return None if re.search(rf"\b{re.escape(items.text)}\b", text) else items.text

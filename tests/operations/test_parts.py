@@ -10,7 +10,12 @@ from chalicelib.engine import parts
 from chalicelib.engine.state import InstanceState, Job
 from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
-from tests.engine.event_models import boundary_condition, conditional
+from tests.engine.event_models import (
+    boundary_condition,
+    compensation_throw,
+    conditional,
+    undone,
+)
 from tests.engine.models import (
     ad_hoc,
     boundary,
@@ -243,3 +248,34 @@ def test_conditional_events_around_a_body_are_the_parents_alone(stage: Stage) ->
     stage.wait(30)
     assert InstanceState.COMPLETED is stage.state(key)
     assert {InstanceState.COMPLETED} == {each.root.state for each in children(stage, key)}
+
+
+@pytest.mark.usefixtures("by_two")
+@pytest.mark.parametrize("profile", list(Profile))
+def test_what_was_done_for_many_is_undone_for_each(stage: Stage, profile: Profile) -> None:
+    done = undone(service("work"), service("undo"))
+    inner = sub("s", start("si"), done, flows="si > work")
+    around = (start(), many(inner, each=EACH), compensation_throw("c"), service("after"))
+    xml = process(*around, flows="start > s > c > after")
+    key = stage.create(stage.deploy(xml, profile), items=[1, 2, 3])
+    work_all(stage)
+    jobs = stage.activate("undo", max_jobs=10)
+
+    assert [1, 2, 3] == sorted(job.inputs["item"] for job in jobs)
+    assert [] == children(stage, key)
+    for job in jobs:
+        stage.complete(job)
+    stage.work("after")
+    assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_collection_that_is_named_inside_an_ad_hoc_subprocess_is_shown_there(
+    stage: Stage,
+) -> None:
+    tool = script("tool", "n", "count(items)")
+    box = ad_hoc("h", tool, active='["tool"]', results=("found", "n"))
+    each = {**EACH, "results": "done", "result": "=found"}
+    key = stage.create(line(many(box, each=each)), items=[1, 2, 3])
+
+    assert [[3], [3], [3]] == stage.variables(key)["done"]
