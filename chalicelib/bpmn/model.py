@@ -6,7 +6,7 @@ needs the XML or the XML parser. Names are BPMN 2.0.2's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -390,11 +390,11 @@ class Process:
         """Return the id of the element that a timer starts an instance at."""
         return timer if timer in self.elements else timer.rpartition(_FURTHER)[0]
 
-    def started_by(self, event_type: EventType) -> Mapping[str, str]:
-        """Return the messages or signals that start an instance, by name, and each element that
-        they start it at."""
-        return {
-            element.event_name.name.text: element.id
-            for element in self.starters(event_type)
-            if element.event_name is not None
-        }
+    def started_by(self, event_type: EventType) -> Mapping[str, Sequence[str]]:
+        """Return the messages or signals that start an instance, by name, and the elements that
+        each starts one at."""
+        found: dict[str, list[str]] = {}
+        for element in self.starters(event_type):
+            ids = found.setdefault(element.event_name.name.text, []) if element.event_name else []
+            ids += [element.id] if element.id not in ids else []
+        return found

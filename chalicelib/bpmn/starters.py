@@ -15,7 +15,7 @@ from dataclasses import replace
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import Element, EventType, Kind, SequenceFlow
 from chalicelib.bpmn.names import check_static
-from chalicelib.bpmn.refusals import refusal
+from chalicelib.bpmn.refusals import described, refusal
 from chalicelib.xml_tree import shown
 
 WAITING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.BOUNDARY_EVENT, Kind.RECEIVE_TASK})
@@ -26,7 +26,8 @@ def with_starters(
 ) -> dict[str, Element]:
     """Mark the events that start an instance from behind a gateway; check what each waits for.
 
-    A name that would have to be computed, and a key that is missing, are faults.
+    A name that would have to be computed, a key that is missing, and a message that starts two of
+    them, are faults.
     """
     behind = {
         flows[id_].target: gateway
@@ -40,11 +41,34 @@ def with_starters(
         if name is not None:
             found.faults.tried(None, check_static, found.elements[id_].node, name)
             marked[id_] = replace(elements[id_], instantiates=True)
+    starters: dict[str, str] = {}
     for id_, element in marked.items():
-        if _waits(found, element, behind.get(id_)):
-            for event in element.parts or (element,):
+        for event in element.parts or (element,):
+            if _waits(found, element, behind.get(id_)):
                 found.faults.tried(None, _check_key, found, event)
+            if _starts(found, element):
+                found.faults.tried(None, _check_own, found, event, starters)
     return marked
+
+
+def _starts(found: Found, element: Element) -> bool:
+    """Say whether an element starts instances of the process."""
+    is_start = element.kind is Kind.START_EVENT or element.instantiates
+    return is_start and found.scopes[element.scope] is found.process
+
+
+def _check_own(found: Found, event: Element, starters: dict[str, str]) -> None:
+    """Refuse the second event that a message would start an instance at: it starts one."""
+    if event.event_type is not EventType.MESSAGE or event.event_name is None:
+        return
+    name = event.event_name.name.text
+    first = starters.setdefault(name, event.id)
+    if first != event.id:
+        raise refusal(
+            found.elements[event.id].node,
+            f"expected a message of its own to start an instance by, found {shown(name)}, which "
+            f"starts one at {described(found.elements[first].node)} already",
+        )
 
 
 def _waits(found: Found, element: Element, gateway: Element | None) -> bool:

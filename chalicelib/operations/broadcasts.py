@@ -74,10 +74,13 @@ def _once(id_: str) -> Once:
 
 
 def _start(ports: Ports, command: BroadcastSignal) -> list[Turn]:
-    """Start an instance of each process that the signal starts, once."""
+    """Start an instance at each start event that waits for the signal, once."""
     turns = []
+    begun: set[str] = set()
     for definition, element_id in started_by(ports, EventType.SIGNAL, command.name):
         mine = f"{command.id}#{definition.profile.value}#{definition.bpmn_process_id}"
+        mine += f"#{element_id}" if mine in begun else ""
+        begun.add(mine)
         once = _once(mine)
         if done_before(ports, once) is None:
             start = start_command(ports, definition, element_id, command.variables)

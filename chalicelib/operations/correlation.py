@@ -104,17 +104,16 @@ def lost(ports: Ports, message: Message) -> None:
 
 
 def started_by(ports: Ports, kind: EventType, name: str) -> list[tuple[Definition, str]]:
-    """Return the latest definitions that a name starts, each with the element it starts at, the
-    one deployed last first.
+    """Return the latest definitions that a name starts, each with an element it starts at, the
+    one deployed last first; a signal may start one at several.
 
     What was noted of a process may be out of date; its latest version is not.
     """
-    found = []
+    found: list[tuple[Definition, str]] = []
     for profile, process_id in subscriptions.starters(ports.table, kind, name):
         latest = definitions.latest_of(ports.table, process_id, profile)
-        at = None if latest is None else latest.process.started_by(kind).get(name)
-        if latest is not None and at is not None:
-            found.append((latest, at))
+        if latest is not None:
+            found += [(latest, at) for at in latest.process.started_by(kind).get(name, ())]
     return sorted(found, key=lambda each: each[0].key, reverse=True)
 
 

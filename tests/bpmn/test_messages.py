@@ -25,6 +25,23 @@ from tests.engine.models import (
 KEY = {"paid": "=order"}
 
 
+@pytest.mark.parametrize(
+    "other", [message_event("startEvent", "o", "paid"), receive("o", "paid", instantiates=True)]
+)
+def test_a_message_starts_an_instance_at_one_place(other: str) -> None:
+    first = message_event("startEvent", "m", "paid")
+    xml = process(first, other, end(), flows="m > end; o > end", messages={"paid": None})
+
+    assert 'found "paid", which starts one at startEvent "m" (line 1) already' in refusal_of(xml)
+
+
+def test_a_signal_starts_an_instance_at_each_of_its_start_events() -> None:
+    events = (signal_event("startEvent", id_, "s1") for id_ in ("one", "other"))
+    xml = process(*events, end(), flows="one > end; other > end", signals={"s1": "alarm"})
+
+    assert {"alarm": ["one", "other"]} == parsed(xml).started_by(EventType.SIGNAL)
+
+
 @pytest.mark.parametrize("waiting", [message_catch("c", "paid"), receive("c", "paid")])
 def test_a_message_is_read_with_its_key(waiting: str) -> None:
     found = parsed(line(waiting, messages=KEY)).elements["c"]
@@ -53,7 +70,7 @@ def test_what_starts_a_process_is_known_by_its_name() -> None:
     )
     found = parsed(xml)
 
-    assert ("start", {"ordered": "m", "asked": "r"}, {"alarm": "s"}) == (
+    assert ("start", {"ordered": ["m"], "asked": ["r"]}, {"alarm": ["s"]}) == (
         found.start,
         found.started_by(EventType.MESSAGE),
         found.started_by(EventType.SIGNAL),
@@ -166,7 +183,7 @@ def test_what_starts_instances_from_behind_a_gateway_needs_no_key() -> None:
         *(gateway, message_catch("m", "paid"), end()), flows="g > m > end", messages={"paid": None}
     )
 
-    assert {"paid": "m"} == parsed(xml).started_by(EventType.MESSAGE)
+    assert {"paid": ["m"]} == parsed(xml).started_by(EventType.MESSAGE)
 
 
 @pytest.mark.parametrize(

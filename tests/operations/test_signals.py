@@ -98,6 +98,25 @@ def test_a_thrown_signal_reaches_all_and_starts_what_it_starts() -> None:
     assert [] == stage.activate("a")
 
 
+def test_a_signal_starts_an_instance_at_each_start_event_once() -> None:
+    stage = Stage()
+    events = (signal_event("startEvent", id_, "s") for id_ in ("one", "other"))
+    stage.deploy(
+        process(
+            *events,
+            *(service("a"), service("b")),
+            flows="one > a; other > b",
+            signals=ALARM,
+        )
+    )
+
+    for _ in range(2):
+        signals.broadcast_signal(stage.ports, "alarm", {}, ALARMED)
+        stage.wait(10)
+
+    assert [1, 1] == [len(stage.activate(type_, max_jobs=5)) for type_ in ("a", "b")]
+
+
 def test_a_broadcast_that_comes_again_reaches_nobody_again() -> None:
     stage = Stage()
     definition = stage.deploy(BESIDE)
