@@ -138,7 +138,9 @@ def _local(draft: Draft, loop: ManyPlan, body: int, number: int) -> JsonObject:
 
 def complete(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Complete what has nothing left inside: an iteration, or the body. Raises: Stuck."""
-    if element.loop:
+    if element.loop and draft.bodies[element.scope].size:
+        parts.judge_again(draft, element)
+    elif element.loop:
         _complete_iteration(draft, node, element)
     else:
         _complete_body(draft, node, element)

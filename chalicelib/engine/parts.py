@@ -36,7 +36,6 @@ from chalicelib.engine.state import (
     Move,
     Progress,
     Purge,
-    Stage,
 )
 from chalicelib.engine.stuck import Stuck, stop
 from chalicelib.engine.turn import Iterated
@@ -174,18 +173,44 @@ def hear_iteration(draft: Draft, command: HearIteration) -> None:
     progress = draft.bodies.get(element.scope)
     if element.is_ending or progress is None or command.is_withdrawn:
         return
-    progress = progress._replace(completed=progress.completed + 1)
-    draft.bodies[element.scope] = progress
-    body = draft.live[element.scope]
-    node = draft.plan.nodes[body.element_id]
-    seen = {**variables.visible(draft, body.key), **command.variables}
+    draft.bodies[element.scope] = progress._replace(completed=progress.completed + 1)
+    seen = {**variables.visible(draft, element.scope), **command.variables}
     try:
-        left = progress.total - progress.completed
-        if many.is_enough(draft, node, progress, (left, 0), seen):
-            tokens.start_purge(draft, Purge(body.key))
+        if _is_enough(draft, element, seen):
+            tokens.start_purge(draft, Purge(element.scope))
     except Stuck as stuck:
-        stuck.stage = Stage.WORKING
-        stop(draft, body, stuck)
+        _keep_unjudged(draft, element, wait.first - 1 + command.number, command.variables, stuck)
+
+
+def _is_enough(draft: Draft, element: ElementInstance, seen: JsonObject) -> bool:
+    """Say whether the completion condition of a body holds. Raises: Stuck, when completing."""
+    progress = draft.bodies[element.scope]
+    left = progress.total - progress.completed
+    return many.is_enough(draft, draft.plan.nodes[element.element_id], progress, (left, 0), seen)
+
+
+def _keep_unjudged(
+    draft: Draft, part: ElementInstance, number: int, told: JsonObject, stuck: Stuck
+) -> None:
+    """Let the body wait for an iteration that could not be judged, with what was told of it."""
+    key, body = draft.keys.next(), part.scope
+    draft.live[key] = ElementInstance(key, part.element_id, body, draft.now, loop=number)
+    draft.count(body, 1)
+    draft.history.append(Iterated(key, body))
+    draft.open_scope(key, told)
+    stop(draft, draft.live[key], stuck)
+
+
+def judge_again(draft: Draft, element: ElementInstance) -> None:
+    """Judge an iteration of a part that could not be. Raises: Stuck, when completing."""
+    body = element.scope
+    is_last = _is_enough(draft, element, variables.visible(draft, element.key))
+    draft.close_scope(element.key)
+    tokens.close(draft, element.key)
+    if is_last:
+        tokens.start_purge(draft, Purge(body))
+    else:
+        tokens.consume(draft, body)
 
 
 # --- in the child ------------------------------------------------------------------------------

@@ -338,7 +338,8 @@ def owns_variables(draft: Draft, element: ElementInstance) -> bool:
     node = draft.node_of(element)
     progress = draft.bodies.get(element.scope) if element.loop else None
     if progress is not None and progress.size:
-        return False  # a part of a body, which a child instance does
+        # A part of a body, which a child instance does; or an iteration that was not judged.
+        return element.incident is not None
     if node.is_body or node.kind in OWNERS:
         body = draft.bodies.get(element.key)
         return body is None or body.owns_variables

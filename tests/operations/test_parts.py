@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 
 from chalicelib.engine import parts
-from chalicelib.engine.state import InstanceState, Job
+from chalicelib.engine.state import Incident, InstanceState, Job, Variables
+from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
 from tests.engine.event_models import (
@@ -146,7 +148,7 @@ def test_a_completion_condition_sees_the_iteration(stage: Stage) -> None:
     stage.complete(job, answer=30)
     stage.wait(30)
 
-    assert [None, None, 30] == stage.variables(key)["done"]
+    assert [10, None, None] == stage.variables(key)["done"]
     assert InstanceState.COMPLETED is stage.state(key)
 
 
@@ -279,3 +281,45 @@ def test_a_collection_that_is_named_inside_an_ad_hoc_subprocess_is_shown_there(
     key = stage.create(line(many(box, each=each)), items=[1, 2, 3])
 
     assert [[3], [3], [3]] == stage.variables(key)["done"]
+
+
+@pytest.mark.usefixtures("by_two")
+@pytest.mark.parametrize("profile", list(Profile))
+def test_an_iteration_that_cannot_be_judged_holds_the_body_until_it_can(
+    stage: Stage, profile: Profile
+) -> None:
+    each = {**DONE, "enough": "=item * 0 + numberOfCompletedInstances > wanted"}
+    key = stage.create(stage.deploy(line(many(WORK, each=each)), profile), items=[1, 2, 3])
+    work_all(stage)
+    stage.pump()
+
+    assert 3 == stage.instance(key).root.incident_count
+    assert InstanceState.ACTIVE is stage.state(key)
+    for incident in open_incidents(stage, key)[:2]:
+        resolve_incident(stage.ports, incident, Mended(variables={"wanted": Decimal(7)}))
+    assert 1 == stage.instance(key).root.incident_count
+    for incident in open_incidents(stage, key):
+        resolve_incident(stage.ports, incident, Mended())
+    assert InstanceState.COMPLETED is stage.state(key)
+    assert [10, 20, 30] == stage.variables(key)["done"]
+    assert is_clean(stage, key)
+    assert 1 == sum(each.type is Variables for each in stage.instance(key).records)
+
+
+@pytest.mark.usefixtures("by_two")
+def test_an_iteration_that_can_be_judged_at_last_may_be_enough(stage: Stage) -> None:
+    key = stage.create(
+        line(many(WORK, each={**DONE, "enough": "=item >= wanted"})), items=[1, 2, 3]
+    )
+    work_all(stage, limit=1)
+    (incident,) = open_incidents(stage, key)
+    resolve_incident(stage.ports, incident, Mended(variables={"wanted": Decimal(1)}))
+    stage.pump()
+
+    assert InstanceState.COMPLETED is stage.state(key)
+    assert [10, None, None] == stage.variables(key)["done"]
+
+
+def open_incidents(stage: Stage, key: int) -> list[int]:
+    records = stage.instance(key).records.values()
+    return [r.key for r in records if isinstance(r, Incident) and r.resolved_at is None]
