@@ -148,7 +148,7 @@ def test_a_completion_condition_sees_the_iteration(stage: Stage) -> None:
     stage.complete(job, answer=30)
     stage.wait(30)
 
-    assert [10, None, None] == stage.variables(key)["done"]
+    assert [None, None, 30] == stage.variables(key)["done"]
     assert InstanceState.COMPLETED is stage.state(key)
 
 
