@@ -82,11 +82,22 @@ def _call(
             business_key=business_key,
             errors=errors,
             escalations=escalations,
-            variables=seen if plan.hands_down_all else variables.local_of(node, seen, given),
+            variables=seen if plan.hands_down_all else _own(draft, node, element, seen, given),
             local=given or None,
         ),
     )
     return waiting
+
+
+def _own(
+    draft: Draft, node: Node, element: ElementInstance, seen: JsonObject, given: JsonObject
+) -> JsonObject:
+    """Return the variables that are a call's own: of its mappings, its listeners, and, where it
+    repeats, of its iteration or round."""
+    around = draft.live.get(element.scope)
+    repeats = around is not None and around.element_id == element.element_id
+    own = draft.values(element.scope) if repeats else {}
+    return {**own, **variables.local_of(node, seen, given)}
 
 
 def _plan(node: Node) -> CallPlan:

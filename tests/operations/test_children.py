@@ -26,6 +26,7 @@ from tests.engine.models import (
     error_end,
     io,
     line,
+    looped,
     many,
     process,
     service,
@@ -355,6 +356,29 @@ def test_a_call_for_many_collects_the_results_of_all_children_in_order(
     assert [10, 20, 30] == stage.variables(key)["all"]
     assert InstanceState.COMPLETED is stage.state(key)
     assert is_clean(stage, key)
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_a_call_for_many_that_hands_down_its_own_alone_hands_down_the_item(
+    profile: Profile,
+) -> None:
+    stage = Stage()
+    stage.deploy(named(CHILD, "child"), profile)
+    alone = call("c", "child", propagateAllParentVariables="false")
+    xml = line(many(alone, items="=items", item="item"))
+    key = stage.create(stage.deploy(xml, profile), items=["x", "y"])
+
+    given = [stage.variables(child.key) for child in children(stage, key)]
+    assert [{"item": "x", "loopCounter": 1}, {"item": "y", "loopCounter": 2}] == given
+
+
+def test_a_call_that_loops_and_hands_down_its_own_alone_says_which_round(stage: Stage) -> None:
+    alone = call("c", "child", propagateAllParentVariables="false")
+    key = stage.create(line(looped(alone, maximum=2)), order=7)
+    stage.work("work")
+
+    given = [stage.variables(child.key) for child in children(stage, key)]
+    assert [(1, None), (2, None)] == [(each["loopCounter"], each.get("order")) for each in given]
 
 
 def test_a_start_that_comes_after_the_cancel_starts_nothing(stage: Stage) -> None:
