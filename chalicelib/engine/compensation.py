@@ -188,12 +188,13 @@ def _spread(draft: Draft, scope: int, undone: Sequence[Undo]) -> None:
 def _handlers(draft: Draft, scope: int, done: Completed, times: int) -> Iterator[Move]:
     """Yield what undoes an activity, as often as it was done."""
     node = draft.plan.nodes[done.activity]
+    recovery = (node.inner or node).recovery  # of one that repeats each round has its own
     for _ in range(times):
         key = 0
         if not node.handler:
             key = draft.keys.next()
             _hand_over(draft, done.inside, key)
-        yield Move(node.handler or node.recovery, scope, None, key=key)
+        yield Move(node.handler or recovery, scope, None, key=key)
 
 
 def finish(draft: Draft, node: Node, element: ElementInstance) -> None:

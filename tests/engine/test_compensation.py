@@ -308,3 +308,19 @@ def test_a_loop_that_was_interrupted_leaves_nothing_to_undo() -> None:
     game = play(process(*parts, flows="start > s > after; e > c > after")).create()
 
     assert ["after"] == game.complete("a").fail("a", error_code="E").open_jobs
+
+
+@pytest.mark.parametrize(
+    "repeat", [lambda s: many(s, cardinality="=2"), lambda s: looped(s, maximum=2)]
+)
+def test_an_event_subprocess_undoes_each_round_of_its_subprocess(
+    repeat: Callable[[str], str],
+) -> None:
+    inside = (start("si"), A, event_sub("h", compensation(), service("x"), flows="h_start > x"))
+    inner = repeat(sub("s", *inside, flows="si > a"))
+    parts = (start(), inner, compensation_throw("c"), service("after"))
+    game = play(process(*parts, flows="start > s > c > after")).create()
+    game.complete("a").complete("a")
+
+    assert ["x", "x"] == game.open_jobs
+    assert ["after"] == game.complete("x").complete("x").open_jobs
