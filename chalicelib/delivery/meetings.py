@@ -31,12 +31,12 @@ def written(command: Meeting) -> JsonObject:
         case OfferMessage(id_, name, key, profile, at):
             told = {"do": OFFER, "id": id_, "name": name, "key": key}
             return {**told, "profile": profile.value, "at": to_ms(at)}
-        case SeekMessage(subscription, name, key, process_id):
+        case SeekMessage(subscription, name, key, process_id, place):
             told = {"do": SEEK, "subscription": subscription, "name": name, "key": key}
-            return {**told, "process": process_id}
-        case SeekStart(name, key, process_id, profile):
+            return {**told, "process": process_id, **_behind(place)}
+        case SeekStart(name, key, process_id, profile, place):
             told = {"do": SEEK_START, "name": name, "key": key, "process": process_id}
-            return {**told, "profile": profile.value}
+            return {**told, "profile": profile.value, **_behind(place)}
         case BroadcastSignal(id_, name, at, variables, shard, after, until):
             told = {"do": BROADCAST, "id": id_, "name": name, "variables": variables}
             return {**told, "at": to_ms(at), "shard": shard, "after": after, "until": until}
@@ -70,6 +70,7 @@ def read(word: str, body: JsonObject) -> Meeting:
                 name=name,
                 correlation_key=bodies.text(body, "key"),
                 bpmn_process_id=bodies.text(body, "process"),
+                after=_place(body),
             )
         case "seek start":
             return SeekStart(
@@ -77,6 +78,7 @@ def read(word: str, body: JsonObject) -> Meeting:
                 correlation_key=bodies.text(body, "key"),
                 bpmn_process_id=bodies.text(body, "process"),
                 profile=bodies.profile(body),
+                after=_place(body),
             )
         case _:
             return BroadcastSignal(
@@ -88,3 +90,12 @@ def read(word: str, body: JsonObject) -> Meeting:
                 after=bodies.integer(body, "after"),
                 until=bodies.integer(body, "until"),
             )
+
+
+def _behind(place: str) -> JsonObject:
+    """Return where a look goes on; nothing of one that begins, as most do."""
+    return {"after": place} if place else {}
+
+
+def _place(body: JsonObject) -> str:
+    return bodies.text(body, "after") if "after" in body else ""

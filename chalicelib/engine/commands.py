@@ -150,22 +150,31 @@ class OfferMessage:
 
 @dataclass(frozen=True, slots=True)
 class SeekMessage:
-    """A subscription is there: it is to look whether its message was published before it."""
+    """A subscription is there: it is to look whether its message was published before it.
+
+    Shapes: what stands `after` a message's place is left to look at.
+    """
 
     subscription_key: int
     name: str
     correlation_key: str
     bpmn_process_id: str
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SeekStart:
-    """An instance that ran alone for a name and key has ended: is there a message for the next?"""
+    """An instance that ran alone for a key has ended: is there a message for the next?
+
+    Shapes: `name` is that of the message which started it; what stands `after` a place is left to
+        look at of that name alone.
+    """
 
     name: str
     correlation_key: str
     bpmn_process_id: str
     profile: Profile
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

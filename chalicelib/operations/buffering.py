@@ -9,10 +9,12 @@ Source: contracts/bpmn.md 3.1 (message events); contracts/priostack.md ("message
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 
+from chalicelib import json_text
 from chalicelib.bpmn.model import EventType
 from chalicelib.delivery import commands, horizon
 from chalicelib.delivery.commands import INSURANCE_S, QueuedCommand
@@ -40,12 +42,12 @@ from chalicelib.operations.repeats import done_before
 from chalicelib.operations.turns import take_start, take_turns
 from chalicelib.ports import Message as QueueMessage
 from chalicelib.ports import Ports
-from chalicelib.store import marks, publications, subscriptions
+from chalicelib.store import definitions, marks, publications, subscriptions
 from chalicelib.store.marks import KEPT, Once
 from chalicelib.store.publications import Publication
 
 MET = "publication"
-LOOKS_MAX = 1_000  # messages of one name and key that a subscription looks at
+LOOKS_MAX = 1_000  # messages of one name and key that one command looks at: seconds at most
 
 
 def let_wait(
@@ -57,17 +59,17 @@ def let_wait(
     Raises: Rejected(INVALID_STATE) if the id is taken; TooLarge; Conflict.
     """
     name, key, variables = message.name, message.correlation_key, message.variables
-    if key is None:  # nobody who comes later can wait for it
-        return publish(ports, message, once)
-    commands.check(PublishMessage("", name, key, message.profile, variables))
     now = ports.clock.now()
+    route = f"message {json_text.dumps([name, key])}"  # no two names and keys have one
+    named = [Once(route, message_id, "", time_to_live)] if message_id else []
+    wanted = [*named, *([] if once is None else [once])]
+    if key is None:  # nobody who comes later can wait for it
+        return _let_start(ports, message, wanted) if named else publish(ports, message, once)
+    commands.check(PublishMessage("", name, key, message.profile, variables))
+    puts = [marks.write(each, 0, now=now) for each in wanted]
     publication = Publication(
         ports.chance.id(), name, key, variables, now, now + time_to_live, message.profile
     )
-    route = f"message {name} {key}"
-    named = [Once(route, message_id, "", time_to_live)] if message_id else []
-    wanted = [*named, *([] if once is None else [once])]
-    puts = [marks.write(each, 0, now=now) for each in wanted]
     offer = OfferMessage(publication.id, name, key, message.profile, now)
     for _ in range(PROMISES_MAX):
         promised_at = ports.clock.now()
@@ -79,12 +81,33 @@ def let_wait(
     if not publications.put(ports.table, publication, puts, ports.chance.id()):
         if done_before(ports, once) is not None:
             return []
-        raise Rejected(
-            Reason.INVALID_STATE,
-            f"message {name!r}: expected a new message id, found {message_id!r}, which "
-            "one has that waits",
-        )
+        raise _taken(message, message_id)
     return publish(ports, message, _met(publication))
+
+
+def _let_start(ports: Ports, message: Message, wanted: Sequence[Once]) -> list[Turn]:
+    """Publish a message without a key, once for its id: what it starts is marked with the id.
+
+    Shapes: `wanted` is what its id and its request are marked by.
+    Raises: as `let_wait`.
+    """
+    named, *requests = wanted
+    is_taken = done_before(ports, named) is not None
+    met = replace(named, route=f"{named.route} met", kept=named.kept + KEPT)
+    turns = [] if is_taken else publish(ports, message, met)
+    if not (is_taken or marks.put(ports.table, wanted, ports.chance.id(), now=ports.clock.now())):
+        is_taken = not turns  # another request with the id came first
+    if is_taken and all(done_before(ports, request) is None for request in requests):
+        raise _taken(message, named.key)
+    return turns
+
+
+def _taken(message: Message, message_id: str) -> Rejected:
+    return Rejected(
+        Reason.INVALID_STATE,
+        f"message {message.name!r}: expected a new message id, found {message_id!r}, which "
+        "one has that waits",
+    )
 
 
 def look(ports: Ports, command: OfferMessage | SeekMessage | SeekStart) -> list[Turn]:
@@ -127,7 +150,7 @@ def is_owed(ports: Ports, publication: Publication) -> bool:
     return len(marks.those_done(ports.table, asked, now=now)) < len(asked)
 
 
-def _promise(ports: Ports, command: OfferMessage, delay_s: int) -> None:
+def _promise(ports: Ports, command: OfferMessage | SeekMessage | SeekStart, delay_s: int) -> None:
     text = commands.to_text(QueuedCommand(0, command, ports.clock.now()))
     ports.queues.send(commands.QUEUE, [QueueMessage(text, delay_s)])
 
@@ -156,35 +179,50 @@ def seek(ports: Ports, command: SeekMessage) -> list[Turn]:
 
 
 def seek_start(ports: Ports, command: SeekStart) -> list[Turn]:
-    """Let the oldest message that waits start the next instance, as one that ran alone has ended.
+    """Let the oldest message that waits start the next instance, as one that ran alone has ended:
+    of any name that starts the process, for the key stands for them all.
 
     Raises: TooLarge; Conflict.
     """
-    name, key, process_id = command.name, command.correlation_key, command.bpmn_process_id
-    for definition, element_id in started_by(ports, EventType.MESSAGE, name):
-        if (definition.profile, definition.bpmn_process_id) != (command.profile, process_id):
-            continue
-        found = _first(ports, command)
-        if found is None:
-            return []
-        message = Message(name, key, found.variables, command.profile)
-        start = start_command(ports, definition, element_id, message.variables)
-        lock = start_lock(definition, element_id, message)
-        named = replace(start, message=name, start_lock=lock)
-        turn = take_start(ports, definition, named, once_for(_met(found), process_id))
-        return [] if turn is None else [turn]
-    return []
+    key, process_id = command.correlation_key, command.bpmn_process_id
+    definition = definitions.latest_of(ports.table, process_id, command.profile)
+    if definition is None:
+        return []
+    places = definition.process.started_by(EventType.MESSAGE)
+    looked_at = [command.name] if command.after else places
+    waiting = [_first(ports, replace(command, name=name)) for name in looked_at if name in places]
+    found = min(
+        (each for each in waiting if each is not None),
+        key=lambda each: (each.published_at, each.id),
+        default=None,
+    )
+    if found is None:
+        return []
+    message = Message(found.name, key, found.variables, command.profile)
+    element_id = places[found.name][0]
+    start = start_command(ports, definition, element_id, message.variables)
+    lock = start_lock(definition, element_id, message)
+    named = replace(start, message=found.name, start_lock=lock)
+    turn = take_start(ports, definition, named, once_for(_met(found), process_id))
+    return [] if turn is None else [turn]
 
 
 def _first(ports: Ports, command: SeekMessage | SeekStart) -> Publication | None:
-    """Return the oldest message that waits and that the process id has not had."""
+    """Return the oldest message that waits and that the process id has not had.
+
+    Of very many messages a command looks at LOOKS_MAX, and hands on the look at those behind.
+    """
     now = ports.clock.now()
     name, key, process_id = command.name, command.correlation_key, command.bpmn_process_id
-    found = list(islice(publications.waiting(ports.table, name, key, now), LOOKS_MAX))
+    waiting = publications.waiting(ports.table, name, key, now, command.after)
+    found = list(islice(waiting, LOOKS_MAX))
     asked = [once_for(_met(each), process_id) for each in found]
     done = marks.those_done(ports.table, asked, now=now)
     left = (each for each, once in zip(found, asked, strict=True) if once not in done)
-    return next(left, None)
+    first = next(left, None)
+    if first is None and len(found) == LOOKS_MAX:
+        _promise(ports, replace(command, after=publications.place_of(found[-1])), 0)
+    return first
 
 
 def _met(publication: Publication) -> Once:

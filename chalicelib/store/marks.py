@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chalicelib.engine.guards import Guard
-from chalicelib.ports import Put, Table
+from chalicelib.ports import Put, Table, Written
 from chalicelib.store import table
 from chalicelib.store.conditions import Asked, condition
 from chalicelib.store.moments import to_ms
@@ -71,3 +71,10 @@ def write(once: Once, subject: int, *, now: datetime) -> Put:
         },
         condition(Guard.START_MARK, None, Asked(now=now)),
     )
+
+
+def put(store: Table, asked: Sequence[Once], token: str, *, now: datetime) -> bool:
+    """Mark requests that change nothing by themselves; False if one was done before."""
+    puts = [write(once, 0, now=now) for once in asked]
+    done = store.write(puts[0]) if len(puts) == 1 else store.transact(puts, token)
+    return isinstance(done, Written)

@@ -21,7 +21,13 @@ def message_pk(name: str, key: str) -> str:
 
 def publication_key(name: str, key: str, published_ms: int, id_: str) -> ItemKey:
     """Return where a message waits for who subscribes to it later, the oldest first."""
-    return ItemKey(LIVE, message_pk(name, key), f"{BUFFERED}{published_ms:013}#{id_}")
+    place = publication_place(published_ms, id_)
+    return ItemKey(LIVE, message_pk(name, key), f"{BUFFERED}{place}")
+
+
+def publication_place(published_ms: int, id_: str) -> str:
+    """Return where a message stands among those of its name and key."""
+    return f"{published_ms:013}#{id_}"
 
 
 def signal_pk(name: str, shard: int) -> str:

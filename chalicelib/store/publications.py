@@ -80,12 +80,24 @@ def read(store: Table, name: str, key: str, published_at: datetime, id_: str) ->
     return Publication(id_, name, key, values, published_at, until)
 
 
-def waiting(store: Table, name: str, key: str, now: datetime) -> Iterator[Publication]:
-    """Yield messages of a name and key that have not expired, the oldest first, consistently."""
+def waiting(
+    store: Table, name: str, key: str, now: datetime, behind: str = ""
+) -> Iterator[Publication]:
+    """Yield messages of a name and key that have not expired, the oldest first, consistently.
+
+    Shapes: `behind` is the `place_of` one, which is not yielded again.
+    """
     pk, first = names.message_pk(name, key), names.BUFFERED
-    for item in reading.every(store, Query(LIVE, pk, first=first, last=table.after(first))):
-        published_ms, _, id_ = str(item["sk"]).removeprefix(first).partition("#")
+    query = Query(LIVE, pk, first=f"{first}{behind}", last=table.after(first))
+    for item in reading.every(store, query):
+        place = str(item["sk"]).removeprefix(first)
+        published_ms, _, id_ = place.partition("#")
         until = from_ms(int(str(item["until"])))
-        if until > now:
+        if until > now and place != behind:
             values: Any = json_text.loads(str(item["variables"]))
             yield Publication(id_, name, key, values, from_ms(int(published_ms)), until)
+
+
+def place_of(publication: Publication) -> str:
+    """Return where a message stands among those of its name and key."""
+    return names.publication_place(to_ms(publication.published_at), publication.id)

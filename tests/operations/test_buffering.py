@@ -154,6 +154,79 @@ def test_a_message_id_is_taken_once_while_its_message_waits() -> None:
     publish(stage, id_="m-1")
 
 
+def test_a_message_id_without_a_key_is_taken_once_too() -> None:
+    stage = Stage()
+    deployed(stage, STARTED)
+    deployed(stage, STARTED, process_id="q")
+    publish(stage, None, id_="m-1")
+
+    with pytest.raises(Rejected, match="expected a new message id, found 'm-1'"):
+        publish(stage, None, id_="m-1")
+
+    assert 2 == len(stage.activate("a", max_jobs=9))
+    stage.clock.move(61)
+    publish(stage, None, id_="m-1")
+    assert 2 == len(stage.activate("a", max_jobs=9))
+
+
+def test_the_ids_of_one_name_and_key_are_no_others() -> None:
+    stage = Stage()
+    for name, key in (("paid", "now x"), ("paid now", "x"), ("paid now x", None)):
+        message = Message(name, key, profile=Profile.PRIOSTACK)
+        messages.let_message_wait(stage.ports, message, MINUTE, "m-1")
+
+
+def test_a_repeated_request_with_a_message_id_starts_once() -> None:
+    stage = Stage()
+    deployed(stage, STARTED)
+    once = Once("POST /api/v1/messages/publish", "k", "f")
+    message = Message("paid", profile=Profile.PRIOSTACK)
+    for _ in range(2):
+        messages.let_message_wait(stage.ports, message, MINUTE, "m-1", once)
+
+    assert 1 == len(stage.activate("a", max_jobs=9))
+
+
+def test_behind_very_many_messages_that_were_met_one_is_found_still() -> None:
+    stage = Stage()
+    definition = deployed(stage)
+    with replaced(buffering, LOOKS_MAX=2):
+        for _ in range(5):
+            stage.create(definition, order="o-1")
+            publish(stage)
+            stage.clock.move(0.01)
+        publish(stage, by="card")
+
+        key = stage.create(definition, order="o-1")
+        stage.wait(2)
+
+    assert (DONE, "card") == (stage.state(key), stage.variables(key)["by"])
+
+
+def test_a_key_that_is_free_again_is_for_messages_of_every_name() -> None:
+    stage = Stage()
+    xml = process(
+        *(message_event("startEvent", "m", "paid"), message_event("startEvent", "n", "billed")),
+        *(service("a"), service("b")),
+        flows="m > a; n > b",
+        messages={"paid": None, "billed": None},
+    )
+    deployed(stage, xml)
+    publish(stage)
+    message = Message("billed", "o-1", profile=Profile.PRIOSTACK)
+    messages.let_message_wait(stage.ports, message, MINUTE)
+    stage.clock.move(1)
+    publish(stage)
+    assert [] == stage.activate("b")
+
+    stage.work("a")
+    stage.wait(2)
+
+    stage.work("b")
+    stage.wait(2)
+    stage.work("a")
+
+
 def test_a_repeated_request_publishes_once() -> None:
     stage = Stage()
     definition = deployed(stage)
