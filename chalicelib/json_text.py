@@ -64,6 +64,8 @@ def without_nulls(**members: Any) -> JsonObject:
 
 
 def _number(digits: str) -> Decimal:
+    if len(digits) <= DIGITS_MAX and digits.isdigit():  # most are small whole numbers
+        return Decimal(digits)
     mantissa, _, exponent = digits.lower().partition("e")
     figures = mantissa.replace(".", "").lstrip("-0").rstrip("0")
     if len(figures) > DIGITS_MAX:
