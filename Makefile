@@ -45,8 +45,8 @@ fix: setup ## mend format and what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-simulate: setup ## run the whole simulation and print the count; with more pairs: MINUTES=60
-	$(BIN)/python -m tests.simulation --all --jobs $(JOBS) --minutes $(MINUTES)
+simulate: setup ## run the whole simulation and print the count; with more pairs: MINUTES=60, others: TURN=2
+	$(BIN)/python -m tests.simulation --all --jobs $(JOBS) --minutes $(MINUTES) $(if $(TURN),--turn $(TURN))
 
 tck: setup ## run the compatibility kit of DMN; another one: make tck TCK=DIR
 	$(BIN)/python -m tests.conformance.tck $(or $(TCK),$(HEADRACE_SHARED)/tck)

@@ -69,12 +69,17 @@ def check_update(write: Update) -> None:
 
 def check_transaction(writes: Sequence[Write]) -> None:
     """Raises: ValueError if DynamoDB would refuse the transaction as such."""
+    check_targets(writes)
+    total = sum(size_of(write.item) for write in writes if isinstance(write, Put))
+    if total > TRANSACTION_BYTES:
+        raise ValueError(f"expected at most {TRANSACTION_BYTES} bytes, found {total}")
+
+
+def check_targets(writes: Sequence[Write]) -> None:
+    """Raises: ValueError if DynamoDB would refuse the transaction for what it writes to."""
     if not 0 < len(writes) <= TRANSACTION_WRITES:
         raise ValueError(f"expected 1 to {TRANSACTION_WRITES} writes, found {len(writes)}")
     if len({write.key for write in writes}) < len(writes):
         raise ValueError("expected writes on different items, found two on one")
     if any(isinstance(write, Check) and not write.condition for write in writes):
         raise ValueError("expected a condition to check, found none")
-    total = sum(size_of(write.item) for write in writes if isinstance(write, Put))
-    if total > TRANSACTION_BYTES:
-        raise ValueError(f"expected at most {TRANSACTION_BYTES} bytes, found {total}")

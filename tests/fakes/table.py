@@ -67,11 +67,13 @@ class MemoryTable:
     def get(self, key: ItemKey) -> Item | None:
         with self._lock:
             found = self._find(key)
-            return None if found is None else copy_of(found)
+            return None if found is None else self._copied(found)
 
     def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
         with self._lock:
-            return {key: copy_of(found) for key in keys if (found := self._find(key)) is not None}
+            return {
+                key: self._copied(found) for key in keys if (found := self._find(key)) is not None
+            }
 
     def query(self, query: Query) -> Page:
         with self._lock:
@@ -102,7 +104,7 @@ class MemoryTable:
         with self._lock:
             for (name, _), partition in self._partitions.items():
                 for item, _ in partition.items.values():
-                    yield name, copy_of(item)
+                    yield name, self._copied(item)
 
     def _find(self, key: ItemKey) -> Item | None:
         partition = self._partitions.get((key.table, key.pk))
@@ -145,7 +147,7 @@ class MemoryTable:
             item, size = read(place)
             if items and total + size > self._page_bytes:
                 return Page(items, {name: items[-1][name] for name in ("pk", "sk", *index_keys)})
-            items.append(copy_of(item))
+            items.append(self._copied(item))
             total += size
             if query and query.limit == len(items):
                 return Page(items, {name: item[name] for name in ("pk", "sk", *index_keys)})
@@ -157,13 +159,13 @@ class MemoryTable:
         with self._lock:
             old = self._find(write.key)
             if not holds(write.condition, old):
-                return Refused(None if old is None else copy_of(old))
-            new = outcome(write, old)
+                return Refused(None if old is None else self._copied(old))
+            new = self._outcome(write, old)
             self._store(write.key, old, new, self._check(write.key, new))
-            return Written(None if new is None else copy_of(new))
+            return Written(None if new is None else self._copied(new))
 
     def transact(self, writes: Sequence[Write], token: str) -> Written | Refused:
-        quotas.check_transaction(writes)
+        self._check_all(writes)
         with self._lock:
             if token in self._done:
                 if self._done[token] != tuple(writes):
@@ -172,7 +174,7 @@ class MemoryTable:
             olds = [self._find(write.key) for write in writes]
             for index, (write, old) in enumerate(zip(writes, olds, strict=True)):
                 if not holds(write.condition, old):
-                    return Refused(None if old is None else copy_of(old), index)
+                    return Refused(None if old is None else self._copied(old), index)
             self._store_all(writes, olds)
             self._done[token] = tuple(writes)
             if len(self._done) > TOKENS_KEPT:
@@ -184,7 +186,7 @@ class MemoryTable:
             (write.key, old, new, self._check(write.key, new))
             for write, old in zip(writes, olds, strict=True)
             if not isinstance(write, Check)
-            for new in (outcome(write, old),)
+            for new in (self._outcome(write, old),)
         ]
         total = sum(size for *_, size in changes)
         if total > quotas.TRANSACTION_BYTES:
@@ -217,6 +219,19 @@ class MemoryTable:
             shelf.pop(bisect_left(shelf, (before[1], key.pk, key.sk)))
         if after:
             insort(shelves.setdefault(after[0], []), (after[1], key.pk, key.sk))
+
+    def _copied(self, item: Mapping[str, Attribute]) -> Item:
+        return copy_of(item)
+
+    def _outcome(self, write: Put | Update | Delete, old: Item | None) -> Item | None:
+        """Return what is there after a write. Raises: ValueError if DynamoDB would refuse it."""
+        if isinstance(write, Update):
+            quotas.check_update(write)
+        return outcome(write, old, copy_of)
+
+    def _check_all(self, writes: Sequence[Write]) -> None:
+        """Raises: ValueError if DynamoDB would refuse the transaction as such."""
+        quotas.check_transaction(writes)
 
     def _check(self, key: ItemKey, item: Item | None) -> int:
         """Return the item's size. Raises: ValueError if DynamoDB would refuse it."""
@@ -255,17 +270,20 @@ def place_of(item: Item | None, index: Index) -> tuple[str, str] | None:
     return str(item[index.pk]), str(item[index.sk])
 
 
-def outcome(write: Put | Update | Delete, old: Item | None) -> Item | None:
+def outcome(
+    write: Put | Update | Delete,
+    old: Item | None,
+    copied: Callable[[Mapping[str, Attribute]], Item],
+) -> Item | None:
     """Return what is there after a write."""
     place: Item = {"pk": write.key.pk, "sk": write.key.sk}
     match write:
         case Put():
-            return copy_of(write.item) | place
+            return copied(write.item) | place
         case Delete():
             return None
         case Update():
-            quotas.check_update(write)
-            new = dict(old or place) | copy_of(write.set)
+            new = dict(old or place) | copied(write.set)
             for name in write.remove:
                 new.pop(name, None)
             for name, number in write.add.items():

@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from tests.simulation import campaign
 from tests.simulation.faults import Plan, Strike
@@ -18,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     if asked.all:
         began = time.monotonic()
-        is_right = campaign.run_all(asked.jobs, asked.minutes * 60, say)
+        is_right = campaign.run_all(asked.jobs, asked.minutes * 60, asked.turn, asked.only, say)
         say(f"{time.monotonic() - began:.0f} seconds")
         return 0 if is_right else 1
     if asked.scenario is None:
@@ -45,13 +46,20 @@ def _strikes(text: str) -> dict[int, Strike]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m tests.simulation", description=__doc__)
     parser.add_argument("--all", action="store_true", help="run everything and print the count")
+    parser.add_argument("--only", nargs="+", default=(), choices=SCENARIOS, help="of --all")
     parser.add_argument("--jobs", type=int, default=2, help="processes to use")
     parser.add_argument("--minutes", type=float, default=9.0, help="after which pairs are sampled")
+    parser.add_argument("--turn", type=int, default=_today(), help="which pairs are drawn")
     parser.add_argument("--scenario", choices=sorted(SCENARIOS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rate", type=float, default=0.0, help="of calls struck at random")
     parser.add_argument("--strikes", default="", help="by call: 31:crash-after,40:duplicate")
     return parser
+
+
+def _today() -> int:
+    """Return a number that is another one each day."""
+    return datetime.now(UTC).toordinal()
 
 
 def say(text: str) -> None:

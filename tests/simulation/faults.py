@@ -109,11 +109,19 @@ READS = frozenset({Call.READ, Call.READ_MANY})
 
 @dataclass(slots=True)
 class Point:
-    """A call that could be struck: by whom it was made, and whether it changed anything."""
+    """A call that could be struck: by whom it was made, and whether it changed anything.
+
+    Shapes: `begins` is the process that serves a request or a batch, if it was over before the
+        world healed, and `is_answered` says whether there was an answer to lose; `ends` that its
+        process ended by the answer that this call lost, as if it had crashed.
+    """
 
     call: Call
     process: object
     is_effective: bool = True
+    begins: object = None
+    is_answered: bool = True
+    ends: bool = False
 
 
 def ones(points: Sequence[Point]) -> list[tuple[int, Strike]]:
@@ -126,15 +134,24 @@ def paired(points: Sequence[Point], start: int) -> list[tuple[int, Strike]]:
 
     A process that dies between two calls that change something leaves the same behind wherever
     it dies: of these crashes the first is taken. A call that changed nothing has no effect to
-    double and no answer to lose that a lost request would not lose.
+    double and no answer to lose that a lost request would not lose. A request whose answer is lost
+    leaves the same behind as its process that died after its last effect; where there was none, or
+    no answer to lose, it leaves what another run does.
     """
     found: list[tuple[int, Strike]] = []
     latest: dict[int, Point] = {}  # of each process, from the start on
+    last: dict[int, Point] = {}  # of each process, in all
+    for point in points:
+        if point.call not in READS or last.get(id(point.process), point).call in READS:
+            last[id(point.process)] = point
     for index in range(start, len(points)):
         point = points[index]
         for strike in MAY_STRIKE[point.call]:
-            if strike in PAIRED and not _is_spare(strike, point, latest.get(id(point.process))):
-                found.append((index, strike))
+            if strike not in PAIRED or _is_spare(strike, point, latest.get(id(point.process))):
+                continue
+            if strike is Strike.LOST_ANSWER and _is_as_dead(point, last.get(id(point.begins))):
+                continue
+            found.append((index, strike))
         latest[id(point.process)] = point
     return found
 
@@ -150,6 +167,18 @@ def _is_spare(strike: Strike, point: Point, before: Point | None) -> bool:
             return not point.is_effective
         case _:
             return point.call is Call.RECEIVE and not point.is_effective
+
+
+def _is_as_dead(point: Point, last: Point | None) -> bool:
+    """Say whether what loses the answer of a request or batch leaves the same as another run;
+    `last` is the latest call of the process that served it, a read only if there are but reads."""
+    if point.call not in (Call.REQUEST, Call.DELIVER):
+        return False
+    if not point.is_answered:
+        return True
+    if last is None:
+        return False
+    return last.call in READS or (last.is_effective and Strike.CRASH_AFTER in MAY_STRIKE[last.call])
 
 
 LATENCIES_MS = (0, 0, 1, 2, 5, 10, 50, 200)

@@ -169,17 +169,13 @@ def _extend(stage: Stage, job: Job, by: timedelta, token: int | None) -> None:
 def hold_and_complete(stage: Stage, client_id: str) -> None:
     """Take each open job without an end, work a little, and complete it."""
     for job in open_jobs(stage):
-        held: list[Job] = []
-        _try(stage, "hold", partial(_hold, stage, job, client_id, held))
-        for taken in held:
+        claimant = Claimant(client_id, None)  # the number rises and nothing is rung
+        hold = partial(claims.claim_by_key, stage.ports, job.key, claimant)
+        taken = _try(stage, "hold", hold)
+        if taken is not None:
             stage.ledger.deliver(client_id, taken)
             stage.world.pause(200)
             complete(stage, taken, {"done": taken.element_id})
-
-
-def _hold(stage: Stage, seen: Job, client_id: str, held: list[Job]) -> None:
-    """Claim without an end: the number rises and nothing is rung."""
-    held.append(claims.claim_by_key(stage.ports, seen.key, Claimant(client_id, None)))
 
 
 def release_holds(stage: Stage) -> None:
@@ -275,9 +271,10 @@ def _records(stage: Stage, kind: type[T]) -> list[T]:
     return [record for record in records if isinstance(record, kind)]
 
 
-def _try(stage: Stage, name: str, operation: Callable[[], None]) -> None:
+def _try(stage: Stage, name: str, operation: Callable[[], T]) -> T | None:
     """Ask until there is an answer; a refusal is one."""
     try:
-        stage.repeat(name, operation)
+        return stage.repeat(name, operation)
     except Rejected as rejected:
         stage.ledger.refused.append(f"{name}: {rejected.message}")
+        return None

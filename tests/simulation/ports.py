@@ -28,11 +28,14 @@ from chalicelib.ports import (
     Write,
     Written,
 )
+from chalicelib.store import quotas
+from tests.fakes.chance import SeededChance
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
-from tests.fakes.table import MemoryTable
+from tests.fakes.table import MemoryTable, outcome
 from tests.simulation.faults import Call, Strike
+from tests.simulation.tape import taped
 from tests.simulation.watch import Watch
 from tests.simulation.world import Fault, World
 
@@ -56,12 +59,6 @@ class LightTable(MemoryTable):
         """Return the very item."""
         return self._find(key)
 
-    def get(self, key: ItemKey) -> Item | None:
-        return self._find(key)
-
-    def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
-        return {key: found for key in keys if (found := self._find(key)) is not None}
-
     def collection(self, pk: str) -> dict[ItemKey, Item]:
         """Return all items of a partition of the live table."""
         partition = self._partitions.get((LIVE, pk))
@@ -75,6 +72,15 @@ class LightTable(MemoryTable):
             for sk, (item, _) in partition.items.items():
                 copy.write(Put(ItemKey(name, pk, sk), item))
         return copy
+
+    def _copied(self, item: Mapping[str, Attribute]) -> Item:
+        return item if isinstance(item, dict) else dict(item)
+
+    def _outcome(self, write: Put | Update | Delete, old: Item | None) -> Item | None:
+        return outcome(write, old, self._copied)
+
+    def _check_all(self, writes: Sequence[Write]) -> None:
+        quotas.check_targets(writes)
 
     def _check(self, key: ItemKey, item: Item | None) -> int:
         return 0
@@ -97,6 +103,7 @@ class StruckTable:
         self._read(Call.READ, "get", key)
         return self.inner.get(key)
 
+    @taped
     def get_many(self, keys: Sequence[ItemKey]) -> dict[ItemKey, Item]:
         ordered = sorted(set(keys))
         strike = self._read(Call.READ_MANY, "get many", ordered)
@@ -116,12 +123,15 @@ class StruckTable:
         self._read(Call.READ, "scan", segment)
         return self.inner.scan(segment, segments, cursor)
 
+    @taped
     def write(self, write: Put | Update | Delete) -> Written | Refused:
         return self._write(Call.WRITE, write, lambda: self._apply(write))
 
+    @taped
     def transact(self, writes: Sequence[Write], token: str) -> Written | Refused:
         return self._write(Call.TRANSACT, writes, lambda: self._apply_all(writes, token))
 
+    @taped
     def _read(self, call: Call, name: str, what: object) -> Strike | None:
         strike = self.world.call(call, name, what)
         if strike is Strike.THROTTLE:
@@ -246,6 +256,7 @@ class StruckQueues:
     world: World
     inner: WatchedQueues
 
+    @taped
     def send(self, queue: str, messages: Sequence[Message]) -> None:
         strike = self.world.call(Call.SEND, "send", queue, messages)
         if strike is Strike.PARTIAL:
@@ -263,6 +274,7 @@ class StruckQueues:
         if strike is Strike.LOST_ANSWER:
             raise Fault(f"the answer to a send to {queue} was lost")
 
+    @taped
     def receive(self, queue: str, limit: int, visibility_s: int, wait_s: int) -> list[Received]:
         strike = self.world.call(Call.RECEIVE, "receive", queue)
         point = self.world.point
@@ -276,6 +288,7 @@ class StruckQueues:
             self.inner.send(queue, [Message(one.body) for one in received])
         return received
 
+    @taped
     def delete(self, queue: str, receipts: Sequence[str]) -> None:
         strike = self.world.call(Call.DELETE, "delete", queue, receipts)
         if strike is not Strike.DUPLICATE:
@@ -283,10 +296,12 @@ class StruckQueues:
         if strike is Strike.CRASH_AFTER:
             self.world.crash()
 
+    @taped
     def show_again(self, queue: str, receipt: str, after_s: int) -> None:
         self.world.call(Call.SHOW, "show again", queue, after_s)
         self.inner.show_again(queue, receipt, after_s)
 
+    @taped
     def ensure(self, queue: str) -> str:
         strike = self.world.call(Call.ENSURE, "ensure", queue)
         arn = self.inner.ensure(queue)
@@ -311,6 +326,7 @@ class StruckSchedules:
     inner: MemorySchedules
     watch: Watch
 
+    @taped
     def create(self, name: str, at: datetime, queue: str, body: str) -> None:
         strike = self.world.call(Call.SCHEDULE, "schedule", name, at)
         self._plan(name, at + LATE_SCHEDULE if strike is Strike.LATE else at, queue, body)
@@ -341,11 +357,28 @@ class StruckClock:
     def now(self) -> datetime:
         return self.world.local_now()
 
+    @taped
     def sleep(self, seconds: float) -> None:
         self.world.pause(round(seconds * 1000))
 
     def is_stopping(self) -> bool:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class StruckChance:
+    """Chance that all processes share, so that each draw is one of their calls."""
+
+    world: World
+    inner: SeededChance
+
+    @taped
+    def id(self) -> str:
+        return self.inner.id()
+
+    @taped
+    def share(self) -> float:
+        return self.inner.share()
 
 
 class TrueClock(ManualClock):

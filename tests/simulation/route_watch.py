@@ -15,6 +15,7 @@ from chalicelib.scheduler.definition import ScheduledJob
 from chalicelib.scheduler.rows import Attempt, Outcome, Row
 from chalicelib.store import entries, routing_keys
 from tests.simulation.faults import Call
+from tests.simulation.tape import taped
 from tests.simulation.world import World
 
 # What a message may become in one write; one that failed may be tried again by an operator.
@@ -115,6 +116,7 @@ class PlayedCalls:
     answers: Answers
     work_ms: int = 200
 
+    @taped
     def run(self, job: ScheduledJob, row: Row, timeout: timedelta) -> Attempt:
         self.world.call(Call.WORK, "call", job.http.url, row.attempt)
         started_at = self.world.local_now()

@@ -17,6 +17,7 @@ from chalicelib.store.moments import to_ms
 from tests.simulation.faults import Call, Strike
 from tests.simulation.ports import LATE_SCHEDULE, WatchedQueues
 from tests.simulation.run_watch import RunWatch
+from tests.simulation.tape import taped
 from tests.simulation.watch import Watch
 from tests.simulation.world import BEGIN, Fault, World
 
@@ -44,17 +45,20 @@ class StruckFirings:
         """Let a job's firings be planned from before the play."""
         self._plan(job, BEGIN, None)
 
+    @taped
     def put(self, job: ScheduledJob, now: datetime) -> None:
         strike = self.world.call(Call.SCHEDULE, "put firing", job.revision)
         self._plan(job, now, strike)
         self._fail(strike)
 
+    @taped
     def remove(self, job_id: str) -> None:
         strike = self.world.call(Call.SCHEDULE, "remove firing", job_id)
         self._forget(job_id)
         self.latest.pop(job_id, None)
         self._fail(strike)
 
+    @taped
     def goes_on(self, job: ScheduledJob, due: datetime) -> None:
         strike = self.world.call(Call.SCHEDULE, "go on", job.revision, due)
         self._plan(job, due, strike)
@@ -96,8 +100,10 @@ class StruckFirings:
 class CountedAlerts:
     """Counts how often an alarm of the only job went off: in one window once."""
 
+    world: World
     runs: RunWatch
 
+    @taped
     def send(self, sink: Sink, text: str) -> None:
         self.runs.alerts += 1
         if self.runs.alerts > 1:
@@ -113,6 +119,7 @@ class PlayedRunner:
     work_ms: int
     says: Says
 
+    @taped
     def run(self, job: ScheduledJob, row: Row, timeout: timedelta) -> Attempt:
         self.world.call(Call.WORK, "run", row.run_id, row.pool_idx, row.iteration, row.attempt)
         started_at = self.world.local_now()

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from tests.simulation.faults import Plan, Point, Strike, ones, paired
-from tests.simulation.scenario import Scenario, play
+from tests.simulation.faults import Plan, Strike, ones, paired
+from tests.simulation.scenario import Outcome, Scenario, play
+from tests.simulation.tape import Script
 
 RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
 FAILURES_KEPT = 5  # of one series; the rest says nothing new
@@ -40,14 +41,18 @@ class Tally:
 
     runs: int = 0
     calls: int = 0
+    told: int = 0  # runs that were cut where another is the same
     possible: int = 0  # pairs there are, drawn or not
+    seconds: float = 0.0
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Count another tally in."""
         self.runs += other.runs
         self.calls += other.calls
+        self.told += other.told
         self.possible += other.possible
+        self.seconds += other.seconds
         self.failures = (self.failures + other.failures)[:FAILURES_KEPT]
 
 
@@ -63,16 +68,29 @@ def rarely_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def try_plan(scenario: Scenario, plan: Plan, tally: Tally) -> list[Point]:
-    """Run once and count it; return the calls that could have been struck."""
-    outcome = play(scenario, plan)
+def try_plan(
+    scenario: Scenario,
+    plan: Plan,
+    tally: Tally,
+    script: Script | None = None,
+    *,
+    is_cut: bool = False,
+) -> Outcome:
+    """Run once and count it. A failure of a run that was told by tapes is seen again without."""
+    began = time.monotonic()
+    outcome = play(scenario, plan, None, script, is_cut=is_cut)
+    violations = tuple(outcome.violations)
+    if violations and script is not None:
+        violations = tuple(play(scenario, plan).violations) or ("by its tapes alone:", *violations)
     tally.runs += 1
     if tally.runs % COLLECT_EVERY == 0:
         gc.collect()
     tally.calls += outcome.calls
-    if outcome.violations and len(tally.failures) < FAILURES_KEPT:
-        tally.failures.append(Failure(scenario.name, str(plan), tuple(outcome.violations)))
-    return outcome.points
+    tally.told += outcome.is_told
+    tally.seconds += time.monotonic() - began
+    if violations and len(tally.failures) < FAILURES_KEPT:
+        tally.failures.append(Failure(scenario.name, str(plan), violations))
+    return outcome
 
 
 @rarely_collecting()
@@ -86,29 +104,36 @@ def calm(scenario: Scenario) -> Tally:
 @rarely_collecting()
 def singles(scenario: Scenario, part: int = 0, parts: int = 1, seed: int = 0) -> Tally:
     """Strike each call in each way it can be struck; `part` takes every `parts`-th call."""
-    tally = Tally()
-    for index, strike in ones(play(scenario, Plan(seed)).points):
+    tally, calm = Tally(), Script()
+    for index, strike in ones(play(scenario, Plan(seed), None, calm).points):
         if index % parts == part:
-            try_plan(scenario, Plan(seed, {index: strike}), tally)
+            script = Script(calm.tapes, index, is_recording=False)
+            try_plan(scenario, Plan(seed, {index: strike}), tally, script)
     return tally
 
 
 @rarely_collecting()
-def pairs(scenario: Scenario, part: int, parts: int, seconds: float) -> Tally:
+def pairs(scenario: Scenario, part: int, parts: int, seconds: float, turn: int = 0) -> Tally:
     """Strike twice, each in a way of PAIRED, the second anywhere after the first.
 
     Shapes: `part` takes every `parts`-th of the first strikes; if there are more pairs than
-        about so many seconds allow, every n-th second strike is taken.
+        about so many seconds allow, every n-th second strike is taken, others in each `turn`.
     """
-    tally, began = Tally(), time.monotonic()
-    firsts = paired(play(scenario, Plan()).points, 0)[part::parts]
+    tally, began, calm = Tally(), time.monotonic(), Script()
+    points = play(scenario, Plan(), None, calm).points
+    firsts = paired(points, 0)[part::parts]
     for number, (index, first) in enumerate(firsts):
-        points = play(scenario, Plan(0, {index: first})).points
+        once = Script(calm.tapes, index)
+        points = play(scenario, Plan(0, {index: first}), None, once).points
+        if points[index].ends:
+            continue  # all is as after a crash
         seconds_of = paired(points, index + 1)
         tally.possible += len(seconds_of)
         stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
-        for later, second in seconds_of[number % stride :: stride]:
-            try_plan(scenario, Plan(0, {index: first, later: second}), tally)
+        for later, second in seconds_of[(number + turn) % stride :: stride]:
+            script = Script(once.tapes, later, is_recording=False)
+            plan = Plan(0, {index: first, later: second})
+            try_plan(scenario, plan, tally, script, is_cut=True)
     return tally
 
 

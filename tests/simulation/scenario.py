@@ -36,6 +36,7 @@ from tests.simulation.invariants import check, unfinished
 from tests.simulation.ledger import Ledger
 from tests.simulation.ports import (
     LightTable,
+    StruckChance,
     StruckClock,
     StruckQueues,
     StruckSchedules,
@@ -46,9 +47,10 @@ from tests.simulation.ports import (
 from tests.simulation.route_watch import Answers, PlayedCalls
 from tests.simulation.run_ports import CountedAlerts, PlayedRunner, Says, StruckFirings, succeeds
 from tests.simulation.stage import Stage
+from tests.simulation.tape import Script
 from tests.simulation.watch import Watch
 from tests.simulation.workers import Mapping
-from tests.simulation.world import World
+from tests.simulation.world import Told, World
 
 DIAGRAMS = Path(__file__).resolve().parents[1] / "diagrams"
 STRUCK_MS = 180_000  # while clients still act, calls are struck for at most so long
@@ -106,12 +108,21 @@ class Outcome:
     calls: int
     points: list[Point]  # the calls that could be struck
     struck: list[str]
+    is_told: bool = False  # the rest is that of another run
 
 
-def play(scenario: Scenario, plan: Plan, trace: Callable[[str], None] | None = None) -> Outcome:
-    """Run a scenario once by a plan, and check it."""
+def play(
+    scenario: Scenario,
+    plan: Plan,
+    trace: Callable[[str], None] | None = None,
+    script: Script | None = None,
+    *,
+    is_cut: bool = False,
+) -> Outcome:
+    """Run a scenario once by a plan, and check it; with `is_cut` up to where another run is the
+    same. What a script knows of it is not decided again."""
     with scenario.under():
-        return _play(scenario, World(plan, trace))
+        return _play(scenario, World(plan, trace, script, is_cut=is_cut))
 
 
 def _play(scenario: Scenario, world: World) -> Outcome:
@@ -120,6 +131,8 @@ def _play(scenario: Scenario, world: World) -> Outcome:
     with reporting_bugs(world.complain):
         try:
             _let_act(stage, scenario)
+        except Told:
+            return Outcome(world.violations, world.calls, world.points, world.struck, True)
         finally:
             world.end()
     world.violations += check(stage)
@@ -183,12 +196,20 @@ def _set(scenario: Scenario, world: World) -> Stage:
         StruckQueues(world, queues),
         StruckSchedules(world, MemorySchedules(clock, queues), watch),
         StruckClock(world),
-        SeededChance(world.plan.seed),
+        StruckChance(world, SeededChance(world.plan.seed)),
         scenario.settings,
         firings=firings,
         runner=_runner(scenario, world, watch),
-        alerts=CountedAlerts(watch.runs),
+        alerts=CountedAlerts(world, watch.runs),
     )
+    world.store = struck
+    world.cast = {
+        type(port): port
+        for port in (
+            *(struck, ports.queues, ports.schedules, ports.clock, ports.chance),
+            *(ports.firings, ports.runner, ports.alerts),
+        )
+    }
     definition_key = 0 if template.definition is None else template.definition.key
     stage = Stage(world, ports, table, queues, Ledger(), watch, firings, definition_key)
     stage.is_routing = scenario.is_routing
@@ -232,7 +253,7 @@ def _runs_trigger(stage: Stage) -> Mapping:
 def _serve_runs(stage: Stage, received: Sequence[Received]) -> set[str]:
     messages = [(each.receipt, each.body) for each in received]
     receipts = {each.receipt: each.receipt for each in received}
-    return set(on_runs(stage.ports, messages, receipts))
+    return stage.world.perform(lambda: set(on_runs(stage.ports, messages, receipts)))
 
 
 def _serve(
@@ -240,7 +261,8 @@ def _serve(
     function: Callable[[Ports, Messages], list[str]],
     received: Sequence[Received],
 ) -> set[str]:
-    return set(function(stage.ports, [(each.receipt, each.body) for each in received]))
+    messages = [(each.receipt, each.body) for each in received]
+    return stage.world.perform(lambda: set(function(stage.ports, messages)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.simulation.faults import Call, Plan, Point, Strike, paired
 from tests.simulation.scenario import play
 from tests.simulation.scenarios import SCENARIOS
@@ -52,6 +54,38 @@ def test_an_empty_receive_has_nothing_to_lose_or_to_double() -> None:
     points = [Point(Call.RECEIVE, "process", is_effective=False)]
 
     assert paired(points, 0) == [(0, Strike.CRASH_BEFORE)]
+
+
+def answered_by(*calls: Point, is_answered: bool = True) -> list[Point]:
+    request = Point(Call.REQUEST, "client", begins="process", is_answered=is_answered)
+    return [request, *calls]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        answered_by(Point(Call.WRITE, "process"), Point(Call.READ, "process")),
+        answered_by(Point(Call.READ, "process")),
+        answered_by(Point(Call.RECEIVE, "process", is_effective=False), is_answered=False),
+    ],
+    ids=["a crash after the last effect", "a crash before anything", "no loss"],
+)
+def test_an_answer_is_not_lost_where_the_same_is_left_by(points: list[Point]) -> None:
+    assert (0, Strike.LOST_ANSWER) not in paired(points, 0)
+    assert (0, Strike.DUPLICATE) in paired(points, 0)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        answered_by(Point(Call.WRITE, "process", is_effective=False)),
+        answered_by(Point(Call.WRITE, "process"), Point(Call.SHOW, "process")),
+        [Point(Call.REQUEST, "client")],
+    ],
+    ids=["nothing was written", "nothing may crash after it", "it goes on when all is well"],
+)
+def test_an_answer_is_lost_where(points: list[Point]) -> None:
+    assert (0, Strike.LOST_ANSWER) in paired(points, 0)
 
 
 def test_a_run_tells_whose_its_calls_were_and_what_they_changed() -> None:

@@ -289,6 +289,11 @@ def _has_agenda(root: Item) -> bool:
 
     While a child is asked to end, a purge waits for that one's own command.
     """
-    left = json.loads(execution.unpack(root["execution"]))
+    return _is_left(execution.unpack(root["execution"]))
+
+
+@lru_cache(maxsize=4096)
+def _is_left(text: str) -> bool:
+    left = json.loads(text)
     is_asked = any(len(row) > ENDS and row[ENDS] for row in left.get("live", ()))
     return bool(left.get("agenda") or (left.get("purges") and not is_asked))

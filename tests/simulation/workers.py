@@ -20,7 +20,7 @@ from chalicelib.operations.handing_out import Claimant
 from chalicelib.ports import Message, Received
 from tests.simulation import operators
 from tests.simulation.clients import complete, fail, fail_with
-from tests.simulation.faults import Call, Strike
+from tests.simulation.faults import Call, Point, Strike
 from tests.simulation.stage import REPEAT_AFTER_MS, Stage
 from tests.simulation.world import FUNCTION_TIMEOUT_MS, Fault, NoAnswer
 
@@ -229,22 +229,27 @@ class Mapping:
         while True:
             received = stage.queues.take(self.queue, self.batch_max, self.visibility_s, None)
             strike = stage.world.call(Call.DELIVER, "deliver", self.queue, received)
+            point = stage.world.point
             if strike is Strike.LATE:
                 stage.world.pause(LATE_BATCH_MS)
             if strike is Strike.DUPLICATE:
                 stage.queues.send(self.queue, [Message(each.body) for each in received])
-            done = self._invoke(stage, received)
+            done = self._invoke(stage, received, point)
+            point.is_answered = bool(done)
             if done and strike is not Strike.LOST_ANSWER:
                 stage.queues.delete(self.queue, done)
 
-    def _invoke(self, stage: Stage, received: Sequence[Received]) -> list[str]:
+    def _invoke(self, stage: Stage, received: Sequence[Received], point: Point) -> list[str]:
         """Invoke the function; return the receipts of what it has done."""
         try:
-            with stage.world.process(f"function of {self.queue}", self.timeout_ms):
+            with stage.world.process(f"function of {self.queue}", self.timeout_ms) as process:
                 failed = self.function(received)
         except (NoAnswer, Fault, Conflict) as error:
             stage.world.note(f"function of {self.queue} failed: {error}")
             return []
+        point.begins = None if stage.world.healed else process
+        if len(failed) == len(received) and self.look_again_s is None:
+            stage.world.end_as_dead(process)
         if self.look_again_s is not None:
             for receipt in sorted(failed):
                 stage.queues.show_again(self.queue, receipt, self.look_again_s)

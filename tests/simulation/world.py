@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from chalicelib.errors import Conflict, Rejected
-from tests.simulation.faults import Call, Plan, Point, Strike
+from chalicelib.ports import Table
+from tests.simulation.faults import MAY_STRIKE, Call, Plan, Point, Strike
+from tests.simulation.tape import Kept, Script, Tape, record, replay
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 FUNCTION_TIMEOUT_MS = 30_000  # of every function that commits (design section 4, "Time")
@@ -36,6 +38,10 @@ class Crash(BaseException):
 
 class Fault(Exception):
     """A call failed in a way that its caller cannot explain: a fault of AWS's."""
+
+
+class Told(BaseException):
+    """What follows is told by another run: the process ended as if it had died of its last call."""
 
 
 class NoAnswer(Exception):
@@ -62,14 +68,29 @@ class Actor:
     ticket: int = 0  # entries of the agenda with another number are out of date
     channel: str | None = None
     stack: list[Invocation] = field(default_factory=list)
+    tape: Tape | None = None  # of the process it is, if that is recorded
 
 
 class World:
     """Who acts when, and what strikes whom."""
 
-    def __init__(self, plan: Plan, trace: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        trace: Callable[[str], None] | None = None,
+        script: Script | None = None,
+        *,
+        is_cut: bool = False,
+    ) -> None:
         self.plan = plan
+        self.cast: dict[type, Any] = {}  # the ports, by their types
+        self.store: Table
+        self._script = script
+        self._is_cut = is_cut  # where another run tells the rest
+        self._turns = 0
+        self._lost: tuple[Point, int] | None = None  # the latest lost answer, and in which turn
         self.now_ms = 0
+        self._now = 0, BEGIN  # asked for more often than it changes
         self.calls = 0
         self.violations: list[str] = []
         self.struck: list[str] = []
@@ -84,11 +105,18 @@ class World:
         self._hub = getcurrent()
         self._actor: Actor | None = None
 
+    @property
+    def actor(self) -> Actor | None:
+        """Return who acts now."""
+        return self._actor
+
     # --- time and turns ----------------------------------------------------------------------
 
     def now(self) -> datetime:
         """Return the true time."""
-        return BEGIN + timedelta(milliseconds=self.now_ms)
+        if self._now[0] != self.now_ms:
+            self._now = self.now_ms, BEGIN + timedelta(milliseconds=self.now_ms)
+        return self._now[1]
 
     def local_now(self) -> datetime:
         """Return the time as the current process believes it to be."""
@@ -150,6 +178,7 @@ class World:
             self.now_ms = max(self.now_ms, at_ms)
             actor.channel = None
             self._actor = actor
+            self._turns += 1
             actor.thread.switch()
             self._actor = None
         else:
@@ -214,24 +243,31 @@ class World:
         Raises: Rejected as the API answers it; NoAnswer if the outcome is unknown.
         """
         strike = self.call(Call.REQUEST, name)
+        point = self.point
         if strike is Strike.LOST_REQUEST:
             raise NoAnswer(f"{name} never arrived")
         if strike is Strike.DUPLICATE:
             self.spawn_echo(f"{name} again", lambda: self.serve_unheard(name, operation), 30)
-        answer = self._serve(name, operation)
+        point.is_answered = False
+        answer = self._serve(name, operation, point)
+        point.is_answered = True
         self.pause(self.plan.latency_ms())
         if strike is Strike.LOST_ANSWER:
             raise NoAnswer(f"the answer of {name} was lost")
         return answer
 
-    def _serve(self, name: str, operation: Callable[[], T]) -> T:
+    def _serve(self, name: str, operation: Callable[[], T], point: Point | None = None) -> T:
         try:
-            with self.process(name):
-                return operation()
+            with self.process(name) as process:
+                answer = self.perform(operation)
+            if point is not None and not self.healed:
+                point.begins = process
+            return answer
         except Rejected as rejected:
             self.note(f"{name} is refused: {rejected}")
             raise
         except (Fault, Conflict) as error:
+            self.end_as_dead(process)
             raise NoAnswer(f"{name}: {error}") from None
 
     def serve_unheard(self, name: str, operation: Callable[[], object]) -> None:
@@ -240,6 +276,29 @@ class World:
             self._serve(name, operation)
         except (Rejected, NoAnswer):
             return
+
+    # --- tapes -------------------------------------------------------------------------------
+
+    def perform(self, operation: Callable[[], T]) -> T:
+        """Let the code of a process run, or make the calls that it is known to make.
+
+        Shapes: it changes nothing but by ports, and its answer is not changed.
+        """
+        if self._script is None:
+            return operation()
+        tape, is_known = self._script.next()
+        if is_known:
+            return cast(T, replay(self, tape))
+        return record(self, tape, operation) if self._script.is_recording else operation()
+
+    def keep(self) -> Kept:
+        """Return what is remembered of the table now."""
+        return () if self._script is None else self._script.keep(self.store)
+
+    def bring_back(self, kept: Kept) -> None:
+        """Let that be remembered of the table which was."""
+        if self._script is not None:
+            self._script.bring_back(self.store, kept)
 
     # --- calls -------------------------------------------------------------------------------
 
@@ -261,6 +320,8 @@ class World:
             self.note(f"{self.calls - 1:4} {name} {' '.join(map(str, about))}{struck}")
         if strike:
             self.struck.append(f"{self.calls - 1}:{strike}")
+        if strike is Strike.LOST_ANSWER and Strike.CRASH_AFTER in MAY_STRIKE[kind]:
+            self._lost = self.point, self._turns
         if strike is Strike.STALL:
             self.pause(WORK_STALL_MS if kind is Call.WORK else STALL_MS)
         self._die_if_over()
@@ -279,6 +340,20 @@ class World:
                 self.note(f"{process.name} timed out")
                 process.is_dead = True
                 raise Crash(process)
+
+    def end_as_dead(self, process: Invocation) -> None:
+        """Note that a process ends and leaves nothing but what its calls did.
+
+        If it was its latest call that lost its answer, and nobody acted since, all is as if it had
+        crashed after that call.
+        Raises: Told, if this run is cut where another one tells the rest.
+        """
+        if self._lost is None or self._lost[1] != self._turns:
+            return
+        point = self._lost[0]
+        point.ends = point is self.point and point.process is process
+        if point.ends and self._is_cut and len(self.struck) == len(self.plan.strikes):
+            raise Told
 
     def crash(self) -> None:
         """Let the current process die."""
