@@ -12,7 +12,7 @@ from chalicelib.bpmn.expressions import value_of
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ConditionDefinition, EventName, EventType, Kind, TimerDefinition
 from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
-from chalicelib.bpmn.refusals import refusal, unsupported
+from chalicelib.bpmn.refusals import each, refusal, unsupported
 from chalicelib.bpmn.timers import parse_cycle, parse_date
 from chalicelib.xml_tree import Node, shown
 
@@ -187,8 +187,8 @@ def event_of(node: Node, kind: Kind, known: Definitions) -> Event:
         return Event()
     if len(definitions) > 1:
         _check_together(node, kind, definitions)
-        parts = tuple(_about(node, kind, definition, known) for definition in definitions)
-        return Event(EventType.MULTIPLE, parts=parts)
+        parts = each(lambda definition: _about(node, kind, definition, known), definitions)
+        return Event(EventType.MULTIPLE, parts=tuple(parts))
     return _about(node, kind, definitions[0], known)
 
 

@@ -6,12 +6,12 @@ the processes that are to run (here), and the elements and flows of each (`proce
 
 from __future__ import annotations
 
-from chalicelib.bpmn.attributes import boolean, id_of
+from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.model import FILE_BYTES_MAX, Process
 from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import compile_process
 from chalicelib.bpmn.reading import READINGS
-from chalicelib.bpmn.refusals import described, each, refusal
+from chalicelib.bpmn.refusals import Faults, described, refusal
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.profile import Profile
 from chalicelib.xml_tree import Node, shown
@@ -41,21 +41,28 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
             f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}, "
             f"found {shown(root.name)} in namespace {shown(root.namespace or '')}",
         )
-    known = definitions_of(root)
-    executable = _executable(root)
-    _check_ids(executable)
-    return each(lambda node: compile_process(node, READINGS[profile], known), executable)
+    known, faults = definitions_of(root), Faults()
+    executable = _executable(root, faults)
+    processes = [
+        faults.tried(None, compile_process, node, READINGS[profile], known) for node in executable
+    ]
+    faults.check()
+    return [process for process in processes if process is not None]
 
 
-def _executable(root: Node) -> list[Node]:
+def _executable(root: Node, faults: Faults) -> list[Node]:
     """Return the processes that are to run: those that say so; if none does, those that do not
-    say that they are not.
+    say that they are not. What says something else, or has the id of another, is noted.
 
     The standard leaves `isExecutable` without a default (BPMN 2.0.2 table 10.1). Hand-written
     models leave it away and mean to run; in a file where one pool says `true`, a silent one is
     another party that is only drawn.
+
+    Raises: Rejected if nothing is to run.
     """
-    found = [(node, boolean(node, "isExecutable")) for node in root.all("process")]
+    found = [
+        (node, faults.tried(True, boolean, node, "isExecutable")) for node in root.all("process")
+    ]
     executable = [node for node, says in found if says is True]
     executable = executable or [node for node, says in found if says is None]
     if not executable:
@@ -65,13 +72,15 @@ def _executable(root: Node) -> list[Node]:
             'expected an executable process (isExecutable="true"), found '
             + (f"only {drawn}" if drawn else "no process at all"),
         )
+    seen: dict[str, Node] = {}
+    for node in executable:
+        faults.tried(None, _check_id, node, seen)
     return executable
 
 
-def _check_ids(processes: list[Node]) -> None:
-    seen: dict[str, Node] = {}
-    for node in processes:
-        id_ = id_of(node)
-        if id_ in seen:
-            raise refusal(node, f"expected an id of its own, found it at {described(seen[id_])}")
-        seen[id_] = node
+def _check_id(process: Node, seen: dict[str, Node]) -> None:
+    """Refuse the id of a process that another has; compiling tells of one without any."""
+    id_ = process.get("id")
+    other = process if id_ is None else seen.setdefault(id_, process)
+    if other is not process:
+        raise refusal(process, f"expected an id of its own, found it at {described(other)}")

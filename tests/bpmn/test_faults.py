@@ -108,6 +108,32 @@ def test_faults_of_all_processes_of_a_file_are_told() -> None:
     assert all("expected a start event" in text for text in found)
 
 
+def test_what_is_wrong_with_a_process_itself_hides_nothing_in_it() -> None:
+    one, other, third = (
+        model('<task id="t"/>', process=f'id="same" isExecutable="{says}"').decode()
+        for says in ("true", "1", "perhaps")
+    )
+    more = [xml[xml.index("<process") : xml.index("</definitions>")] for xml in (other, third)]
+    found = faults(
+        one.replace("</definitions>", "\n" + "\n".join(more) + "</definitions>").encode()
+    )
+
+    told = ("isExecutable: expected true or false", "expected an id of its own", "a start event")
+    assert [1, 2, 3] == [sum(part in text for text in found) for part in told]
+
+
+def test_each_definition_of_an_event_is_judged() -> None:
+    wrong = (
+        '<messageEventDefinition messageRef="gone"/><signalEventDefinition signalRef="gone"/>'
+        "<timerEventDefinition/><conditionalEventDefinition/>"
+    )
+    event = f'<intermediateCatchEvent id="a">{wrong}</intermediateCatchEvent>'
+    found = faults(model(START + event + END + flow("start", "a") + flow("a", "end")))
+
+    told = ('messageRef "gone"', 'signalRef "gone"', "timerEvent", "conditionalEvent")
+    assert [1] * 4 == [sum(part in text for text in found) for part in told]
+
+
 def test_one_fault_is_one_sentence_and_many_are_counted_and_cut() -> None:
     tasks = [TASK.format(f"t{n}", "") for n in range(FAULTS_MAX + 5)]
     flows = [flow("start", f"t{n}") for n in range(FAULTS_MAX + 5)]
