@@ -81,6 +81,12 @@ def begin_anew(draft: Draft, node: Node, scope: int) -> None:
     _next_round(draft, (scope, node.id), join.arrived, dict(join.more))
 
 
+def forget(draft: Draft, scope: int) -> None:
+    """Forget the joins of a scope that ended, one of which may have waited to begin anew."""
+    for place in [place for place in draft.joins if place[0] == scope]:
+        del draft.joins[place]
+
+
 def is_true(draft: Draft, node: Node, scope: int, count: int) -> bool:
     """Evaluate the activation condition. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
     assert node.activation is not None

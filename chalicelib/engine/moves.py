@@ -45,8 +45,8 @@ def run(draft: Draft) -> None:
             return
         draft.moves += 1
         _step(draft, node)
-    if not draft.agenda and not draft.purges:
-        _judge(draft)
+    while not draft.agenda and not draft.purges and _judge(draft):
+        pass  # a join that begins anew makes no move, and others may be due
 
 
 def _step(draft: Draft, node: Node) -> None:

@@ -19,6 +19,7 @@ from chalicelib.engine import (
     ad_hoc,
     compensation,
     execution_listeners,
+    joins,
     loops,
     many,
     purges,
@@ -201,6 +202,7 @@ def close(draft: Draft, key: int) -> None:
     disarm(draft, element)
     if owns_variables(draft, element):
         draft.counts.pop(key, None)
+        joins.forget(draft, key)
         draft.close_scope(key)
         if draft.node_of(element).ad_hoc is not None:
             draft.drop(LoopItems, key)

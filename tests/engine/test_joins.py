@@ -296,6 +296,31 @@ def test_a_token_that_cannot_come_any_more_is_not_waited_for_to_begin_anew() -> 
     assert (InstanceState.COMPLETED, {}) == (game.fail("c", error_code="E").state, game.root.joins)
 
 
+def test_joins_that_are_due_together_all_go_on_when_the_turn_is_full() -> None:
+    around = (service("d"), inclusive("k"), task("u"), complex_("j", "activationCount >= 2"))
+    parts = (*THREE, *around, boundary_error("e", "c"))
+    flows = f"{THREE_FLOWS}; f > d > k; c > k > u"
+    game = play(process(*parts, flows=flows), limits=Limits(moves_max=1)).create()
+    for id_ in "abd":
+        game.complete(id_)
+    assert 2 == len(game.root.joins)
+
+    game.fail("c", error_code="E")
+
+    assert (1, InstanceState.COMPLETED) == (ran(game, "u"), game.state)
+
+
+def test_a_scope_that_ends_leaves_no_join_behind() -> None:
+    inside = (*THREE[1:-1], complex_("j", "activationCount >= 2"), boundary_error("e", "c"))
+    flows = "si > f; f > a > j; f > b > j; f > c > j; j > t"
+    inner = sub("s", start("si"), *inside, flows=flows)
+    xml = process(start(), inner, service("after"), flows="start > s > after")
+    game = play(xml, limits=Limits(moves_max=1)).create().complete("a").complete("b")
+    assert {} != game.root.joins
+
+    assert (["after"], {}) == (game.fail("c", error_code="E").open_jobs, game.root.joins)
+
+
 # --- links -------------------------------------------------------------------------------------
 
 
