@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import lifecycle, listeners, places, tokens
+from chalicelib.engine import lifecycle, listeners, places, tokens, variables
 from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Purge
@@ -44,7 +44,8 @@ def modify(draft: Draft, command: ModifyInstance) -> None:
     doomed = frozenset(victim.key for victim in victims)
     _start_all(draft, _moves_to(draft, nodes, command.scope or draft.key, doomed))
     for victim in reversed(victims):
-        tokens.start_purge(draft, Purge(victim.key, is_withdrawn=True))
+        if doomed.isdisjoint(variables.chain(draft, victim.scope)):  # else it ends with that
+            tokens.start_purge(draft, Purge(victim.key, is_withdrawn=True))
 
 
 def check(draft: Draft, elements: Iterable[str]) -> None:

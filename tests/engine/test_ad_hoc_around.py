@@ -194,6 +194,17 @@ def test_withdrawing_it_ends_it_with_all_inside() -> None:
     assert is_clean(game)
 
 
+def test_of_a_sequential_one_that_is_withdrawn_with_its_path_nothing_more_begins() -> None:
+    box = ad_hoc("h", A, B, active='["a", "b"]', attributes='ordering="Sequential"')
+    game = play(line(box, service("after"))).create()
+
+    ends = (key_of(game, "a"), key_of(game, "h"))
+    game.send(ModifyInstance(start=("after",), terminate=ends))
+
+    assert ["after"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("after").state
+
+
 def test_the_model_of_the_page_runs_as_the_page_says() -> None:
     page = (Path(__file__).parents[2] / "docs" / "ad-hoc-subprocesses.md").read_text()
     xml = page.split("```xml\n")[1].split("```")[0]
