@@ -176,6 +176,8 @@ def _withdraw(draft: Draft, key: int) -> bool:
         if element.loop:
             parts.withdraw(draft, element)
         left = draft.count(element.scope, -1)
+        if is_ending(draft, element.scope):
+            break  # what is around it ends in its own way
         if ad_hoc.is_one(draft, element.scope):
             ad_hoc.left_alone(draft, element.scope)
             break

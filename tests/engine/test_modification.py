@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.engine.commands import CreateInstance, ModifyInstance
-from chalicelib.engine.state import InstanceState, Job, JobState, Purge, Timer, Variables
+from chalicelib.engine.commands import CreateInstance, EndChild, ModifyInstance
+from chalicelib.engine.state import (
+    ChildWait,
+    InstanceState,
+    Job,
+    JobState,
+    Purge,
+    Timer,
+    Variables,
+)
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from chalicelib.store import execution
 from tests.engine.event_models import undone
-from tests.engine.models import boundary, end, line, parallel, process, service, start, sub
+from tests.engine.models import boundary, call, end, line, parallel, process, service, start, sub
 from tests.play import Play, play
 
 TWO = line(service("a"), service("b"))
@@ -37,8 +45,8 @@ def modify(game: Play, *starts: str, ends: tuple[str, ...] = (), **more: object)
 def test_an_instance_starts_at_the_elements_that_are_named() -> None:
     game = start_at(TWO, "b")
 
-    assert ["b"] == game.waiting
-    assert InstanceState.COMPLETED == game.complete("b").state
+    assert ["c", "b"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("b").complete("c").state
 
 
 def test_it_starts_at_several_elements_with_a_token_each() -> None:
@@ -113,6 +121,20 @@ def test_a_subprocess_and_what_is_in_it_may_both_be_named() -> None:
     game = modify(play(NESTED).create(), "c", ends=("s", "a"))
 
     assert ["c"] == game.waiting
+
+
+def test_what_ends_already_by_an_interruption_may_be_withdrawn_besides() -> None:
+    inner = sub("s", start("si"), call("x", "child"), flows="si > x")
+    around = (boundary("late", "s", duration="PT1S"), service("b"), service("c"), end())
+    xml = process(start(), inner, *around, flows="start > s > end; late > b")
+    game = play(xml).create().wait(2)
+
+    modify(game, "c", ends=("x",))
+    (wait,) = game.records(ChildWait)
+    game.send(EndChild(wait.key, InstanceState.TERMINATED))
+
+    assert ["c", "b"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("b").complete("c").state
 
 
 def test_a_start_inside_a_subprocess_that_is_ended_opens_another_one() -> None:
