@@ -9,7 +9,7 @@ Source: BPMN 2.0.2 section 10.5.2 (start events); contracts/bpmn.md 3.1 (timer s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,6 +22,7 @@ from chalicelib.errors import Reason, Rejected
 from chalicelib.feel.moment import Moment
 
 CYCLE = "cycle"
+TIMER = "timer"  # what messages call it
 STARTS_MAX = 100  # timer start events of a process: their state is one attribute, of 50 kB at most
 
 
@@ -38,31 +39,40 @@ class StartTimer:
     interval: str | None = None
 
 
+class NeverStarts(Rejected):
+    """Timer start events of a process have no sensible value.
+
+    Shapes: `problems` are the ids of the process and of each element, and what is wrong with it.
+    """
+
+    def __init__(self, problems: Sequence[tuple[str, str, str]]) -> None:
+        told = (f'"{element_id}": {problem}' for _, element_id, problem in problems)
+        super().__init__(Reason.INVALID_ARGUMENT, "\n".join(told))
+        self.problems = tuple(problems)
+
+
 def first_starts(process: Process, moment: Moment) -> Mapping[str, StartTimer]:
     """Say when the timer start events of a process that is deployed now fire first, by names.
 
     One that never fires, such as a cycle whose end is past, is left out.
-    Raises: Rejected(INVALID_ARGUMENT), naming the element.
+    Raises: NeverStarts with all of them that could not be planned.
     """
     elements = process.timer_starts()
     if len(elements) > STARTS_MAX:
-        raise Rejected(
-            Reason.INVALID_ARGUMENT,
-            f"process {process.id}: expected at most {STARTS_MAX} timer start events, "
-            f"found {len(elements)}",
-        )
-    found: dict[str, StartTimer] = {}
+        found = f"expected at most {STARTS_MAX} timer start events, found {len(elements)}"
+        raise NeverStarts([(process.id, process.id, found)])
+    planned: dict[str, StartTimer] = {}
     refused = []
     for name, element in elements.items():
         try:
             timer = _first(element, moment)
-        except Rejected as rejected:
-            refused.append(rejected.message)
+        except (Stuck, InvalidTime) as error:
+            refused.append((process.id, element.id, _why(error)))
         else:
-            found |= {} if timer is None else {name: timer}
+            planned |= {} if timer is None else {name: timer}
     if refused:
-        raise Rejected(Reason.INVALID_ARGUMENT, "\n".join(refused))
-    return found
+        raise NeverStarts(refused)
+    return planned
 
 
 def next_start(timer: StartTimer, now: datetime) -> StartTimer | None:
@@ -75,20 +85,18 @@ def next_start(timer: StartTimer, now: datetime) -> StartTimer | None:
 
 
 def _first(element: Element, moment: Moment) -> StartTimer | None:
+    """Plan one timer. Raises: Stuck, InvalidTime."""
     assert element.timer is not None
     kind, compute = element.timer.kind, compile_value(element.timer.value)
-    where = f'timer of startEvent "{element.id}"'
-    try:
-        text = extract_text(compute, {}, moment, where)
-        firing = first_firing(kind, text, moment.now)
-    except Stuck as stuck:
-        raise Rejected(
-            Reason.INVALID_ARGUMENT,
-            f"{stuck.message}; it is evaluated at deployment, where there are no variables",
-        ) from stuck
-    except InvalidTime as error:
-        raise Rejected(Reason.INVALID_ARGUMENT, f"{where}: {error}") from error
+    text = extract_text(compute, {}, moment, TIMER)
+    firing = first_firing(kind, text, moment.now)
     return None if firing is None else _timer(firing, text if kind == CYCLE else None)
+
+
+def _why(error: Stuck | InvalidTime) -> str:
+    if isinstance(error, Stuck):
+        return f"{error.message}; it is evaluated at deployment, where there are no variables"
+    return f"{TIMER}: {error}"
 
 
 def _timer(firing: Firing, interval: str | None) -> StartTimer:

@@ -10,11 +10,11 @@ from chalicelib import bpmn
 from chalicelib.bpmn.lint import warnings_of
 from chalicelib.bpmn.refusals import Fault, Refused
 from chalicelib.engine.limits import ITEM_BYTES_MAX
-from chalicelib.engine.start_timers import first_starts
 from chalicelib.errors import Rejected
 from chalicelib.feel.moment import Moment
 from chalicelib.local.run import BadInput
 from chalicelib.local.terminal import say
+from chalicelib.operations.start_timers import starts_of
 from chalicelib.profile import Profile
 
 FAULT, WARNING = "error", "warning"
@@ -45,8 +45,7 @@ def _judge(xml: bytes, profile: Profile) -> tuple[Sequence[Fault], Sequence[Faul
     """Return the faults of a model; of one that has none the warnings."""
     try:
         processes = bpmn.parse(xml, profile)
-        for process in processes:
-            first_starts(process, Moment(datetime.now(UTC)))
+        starts_of(xml, processes, Moment(datetime.now(UTC)))
     except Refused as refused:
         return refused.faults, ()
     except Rejected as rejected:

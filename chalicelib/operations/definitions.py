@@ -53,7 +53,7 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
     """
     now = ports.clock.now()
     processes = bpmn.parse(xml, profile)
-    starts = starts_of(processes, moment(ports))
+    starts = starts_of(xml, processes, moment(ports))
     _make_queues(ports, processes, profile)
     _note_starters(ports, processes, profile)
     return definitions.deploy(

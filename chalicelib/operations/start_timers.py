@@ -9,13 +9,14 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from chalicelib import bpmn
 from chalicelib.bpmn.model import Process
 from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.delivery.promise import promise_in_time
 from chalicelib.delivery.start_timers import StartMessage
 from chalicelib.engine.effects import SetStart
 from chalicelib.engine.facts import facts_of
-from chalicelib.engine.start_timers import StartTimer, first_starts, next_start
+from chalicelib.engine.start_timers import NeverStarts, StartTimer, first_starts, next_start
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import Conflict, Rejected
 from chalicelib.feel.moment import Moment
@@ -33,10 +34,22 @@ logger = logging.getLogger(__name__)
 
 
 def starts_of(
-    processes: Iterable[Process], moment: Moment
+    xml: bytes, processes: Iterable[Process], moment: Moment
 ) -> Mapping[str, Mapping[str, StartTimer]]:
-    """Return when the timer start events of processes fire first. Raises: Rejected."""
-    return {process.id: first_starts(process, moment) for process in processes}
+    """Return when the timer start events of a file's processes fire first.
+
+    Raises: Refused with all that could not be planned.
+    """
+    found: dict[str, Mapping[str, StartTimer]] = {}
+    problems: list[tuple[str, str, str]] = []
+    for process in processes:
+        try:
+            found[process.id] = first_starts(process, moment)
+        except NeverStarts as refused:
+            problems += refused.problems
+    if problems:
+        raise bpmn.located(xml, problems)
+    return found
 
 
 def starts_again(process: Process, moment: Moment) -> Mapping[str, StartTimer]:

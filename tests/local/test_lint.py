@@ -62,12 +62,28 @@ def test_all_faults_are_told_by_file_and_line_and_end_with_1(told: Told) -> None
 
 
 def test_a_start_that_no_calendar_has_is_a_fault(told: Told) -> None:
-    start = timer_event("startEvent", "timeDate", "=order.due")
+    start = timer_event("startEvent", "timeDate", "=order.due", 'name="When due"')
 
-    code, lines = told(model(start + END + flow("a", "end")))
+    code, lines = told(model(f"\n{start}{END}{flow('a', 'end')}"))
 
     assert 1 == code
-    assert 'model.bpmn: error: timer of startEvent "a"' in lines[0]
+    place = 'model.bpmn:2: error: startEvent "a" named "When due" (line 2): timer: expected a text'
+    assert lines[0].startswith(place)
+
+
+def test_starts_of_all_processes_of_a_file_are_judged(told: Told) -> None:
+    start = timer_event("startEvent", "timeDate", "=order.due")
+    one, other = (
+        model(start + END + flow("a", "end"), process=f'id="{id_}" isExecutable="true"').decode()
+        for id_ in ("one", "other")
+    )
+    more = other[other.index("<process") : other.index("</definitions>")]
+
+    _, lines = told(one.replace("</definitions>", f"\n{more}</definitions>").encode())
+
+    assert [f"model.bpmn:{n}: error: startEvent" for n in (1, 2)] == [
+        line.partition(' "a"')[0] for line in lines
+    ]
 
 
 @pytest.mark.parametrize(
