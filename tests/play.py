@@ -9,7 +9,6 @@ asks for, makes the turns that a bounded turn owes, and checks that each turn is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -215,7 +214,7 @@ class Play:
                 root = instance.root
                 keys = Keys(root.blocks[-1], root.next_offset, list(spare))
             if isinstance(command, CreateInstance):
-                command = replace(command, holders=holders, decisions=decisions)
+                command = command._replace(holders=holders, decisions=decisions)
             elif shown is not None:
                 shown = shown._replace(holders=holders, decisions=decisions)
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from chalicelib.engine.decided import Called, Decidable
 from chalicelib.engine.job_results import Activation, JobResult
@@ -12,8 +13,7 @@ from chalicelib.engine.state import BPMN, InstanceState, Parent, Part, Profile, 
 from chalicelib.json_text import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class CreateInstance:
+class CreateInstance(NamedTuple):
     """Start an instance at the process's none start event, or at the elements that are named.
 
     Shapes: with `caught_at` a message, by name, or a signal starts it at that element:
@@ -24,15 +24,15 @@ class CreateInstance:
     definition_key: int
     definition_version: int
     profile: Profile
-    variables: JsonObject = field(default_factory=dict)
+    variables: JsonObject = {}  # noqa: RUF012 (what goes into a turn is never changed)
     business_key: str | None = None
     time_to_live: timedelta | None = None
     starting_elements: tuple[str, ...] = ()
     caught_at: str | None = None
     message: str | None = None
     start_lock: StartLock | None = None
-    holders: Mapping[Waited, int] = field(default_factory=dict)
-    decisions: Mapping[Called, Decidable | None] = field(default_factory=dict)
+    holders: Mapping[Waited, int] = {}
+    decisions: Mapping[Called, Decidable | None] = {}
     parent: Parent | None = None
     part: Part | None = None
 

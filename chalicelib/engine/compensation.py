@@ -31,7 +31,8 @@ from chalicelib.engine.turn import Left
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Flow, Node
+    from chalicelib.engine.plan_parts import Flow
+    from chalicelib.engine.plans import Node
 
 
 class Undo(NamedTuple):

@@ -8,6 +8,7 @@ looks for and was not read raises `Missing`, so the caller reads it and decides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from chalicelib.engine.commands import Continue, HearEnd, Retire, SeekStart
@@ -104,6 +105,7 @@ class Draft:
         "decisions",
         "effects",
         "element_count",
+        "elements_max",
         "ended_at",
         "gone",
         "guards",
@@ -147,15 +149,16 @@ class Draft:
         self.parent = root.parent
         self.ended_at = root.ended_at
         self.element_count = root.element_count
+        self.elements_max = self.limits.max_elements if self.limits.max_elements > 0 else inf
         self.incident_count = root.incident_count
-        self.live: dict[int, ElementInstance] = dict(root.live)
-        self.joins: dict[tuple[int, str], Join] = dict(root.joins)
-        self.bodies: dict[int, Progress] = dict(root.bodies)
-        self.completed: dict[Completed, int] = dict(root.completed)
-        self.agenda: list[Move] = list(root.agenda)
-        self.purges: list[Purge] = list(root.purges)
+        self.live: dict[int, ElementInstance] = {**root.live}
+        self.joins: dict[tuple[int, str], Join] = {**root.joins}
+        self.bodies: dict[int, Progress] = {**root.bodies}
+        self.completed: dict[Completed, int] = {**root.completed}
+        self.agenda: list[Move] = [*root.agenda]
+        self.purges: list[Purge] = [*root.purges]
         self.counts: dict[int, int] = {root.key: root.tokens}  # tokens of the scopes looked at
-        self.records: dict[RecordKey, Record] = dict(before.records) if before else {}
+        self.records: dict[RecordKey, Record] = {**before.records} if before else {}
         self.gone: set[RecordKey] = set()
         self.guards: dict[RecordKey, Guard] = {}
         self.scopes: dict[int, JsonObject] = {}  # variables of the scopes looked at
@@ -235,11 +238,11 @@ class Draft:
 
     def own_values(self, scope: int) -> JsonObject:
         """Return the variables a scope owns as a copy of this turn, to be changed."""
-        values = self.values(scope)
-        if scope not in self.own:
-            values = self.scopes[scope] = dict(values)
-            self.own.add(scope)
-            self.put(Variables(scope, values))
+        if scope in self.own:
+            return self.scopes[scope]
+        values = self.scopes[scope] = {**self.values(scope)}
+        self.own.add(scope)
+        self.put(Variables(scope, values))
         return values
 
     def assign(self, scope: int, values: JsonObject) -> None:
@@ -316,13 +319,8 @@ class Draft:
             return Turn(self.before, self.before, self.now, done=done)
         if goes_on:
             self.emit(Send(self.key, Continue(), self.version))
-        if self.ended_at is self.now and self.parent is not None:
-            above = self.parent.instance_key
-            self.emit(Send(above, HearEnd(self.key), self.version))
-        if self.ended_at is self.now and self.root.start_lock is not None:
-            self._seek_next(self.root.start_lock)
-        if self.ended_at is self.now and self.root.time_to_live is not None:
-            self.emit(Send(self.key, Retire(), self.version))
+        if self.ended_at is self.now:
+            self._tell_end()
         after = Instance(self._root(), self.records)
         keys = self.keys
         return Turn(
@@ -336,6 +334,16 @@ class Draft:
             done,
             tuple(self.decided),
         )
+
+    def _tell_end(self) -> None:
+        """Owe what follows the end of the instance."""
+        root = self.root
+        if self.parent is not None:
+            self.emit(Send(self.parent.instance_key, HearEnd(self.key), self.version))
+        if root.start_lock is not None:
+            self._seek_next(root.start_lock)
+        if root.time_to_live is not None:
+            self.emit(Send(self.key, Retire(), self.version))
 
     def _seek_next(self, lock: StartLock) -> None:
         """Owe a look for a message that waits until an instance is let go, where one may wait."""

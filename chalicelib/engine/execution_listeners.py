@@ -122,10 +122,11 @@ def hear_process(draft: Draft, event: str, key: int = 0) -> bool:
 
     Shapes: `key` is that one's, 0 for a new one; one that cannot be made is an incident.
     """
-    node = draft.plan.nodes.get(draft.plan.process.id)
-    is_part = draft.parent is not None and draft.parent.first > 0
-    if node is None or event not in node.heard or is_part:
+    node = draft.plan.itself
+    if node is None or event not in node.heard:
         return False
+    if draft.parent is not None and draft.parent.first > 0:
+        return False  # a part of a body, which is no instance of its own for those who listen
     element = ElementInstance(key or draft.keys.next(), node.id, draft.key, draft.now)
     hear_again(draft, element, event)
     return True

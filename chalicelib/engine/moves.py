@@ -23,15 +23,17 @@ if TYPE_CHECKING:
 
 
 def run(draft: Draft) -> None:
-    """Make moves until none is left, none can be made, or the turn is full."""
+    """Make moves until none is left, none can be made, the turn is full or has taken too long."""
     nodes, moves_max = draft.plan.nodes, draft.limits.moves_max
-    halts_from = draft.limits.max_elements
+    elements_max = draft.elements_max
+    step, turn = draft.moment.deadline, draft.deadline
+    step.restart()
     while draft.moves < moves_max:
         if draft.purges and not purges.run(draft):
             return
         move = draft.agenda[-1] if draft.agenda else None
         if move is None or (
-            (move.position or draft.element_count > halts_from) and is_halted(draft)
+            (move.position or draft.element_count > elements_max) and is_halted(draft)
         ):
             if _judge(draft):
                 continue
@@ -44,19 +46,11 @@ def run(draft: Draft) -> None:
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return
         draft.moves += 1
-        _step(draft, node)
+        enter(draft, node, take_next(draft) if move.position else draft.agenda.pop())
+        if not step.restart_within(turn):
+            draft.moves = moves_max
     while not draft.agenda and not draft.purges and _judge(draft):
         pass  # a join that begins anew makes no move, and others may be due
-
-
-def _step(draft: Draft, node: Node) -> None:
-    """Make the next move; it is the last one of the turn if that has taken long enough."""
-    draft.moment.deadline.restart()
-    move = take_next(draft)
-    if move is not None:
-        enter(draft, node, move)
-    if draft.deadline.is_over():
-        draft.moves = draft.limits.moves_max
 
 
 def _judge(draft: Draft) -> bool:
@@ -69,7 +63,7 @@ def _judge(draft: Draft) -> bool:
 
 def _ahead(draft: Draft, node: Node, move: Move) -> Node:
     """Return what an entry of the agenda that gives one move after the other leads to next."""
-    if move.scope in draft.bodies and node.inner is not None:
+    if node.inner is not None and move.scope in draft.bodies:
         return node.inner
     if node.kind is Kind.AD_HOC_SUB_PROCESS:
         return draft.plan.nodes[ad_hoc.next_element(draft, move.scope)]
@@ -78,15 +72,16 @@ def _ahead(draft: Draft, node: Node, move: Move) -> Node:
 
 def is_halted(draft: Draft) -> bool:
     """Say whether the next move has to wait for something outside: room, or an operator."""
-    if 0 < draft.limits.max_elements < draft.element_count and draft.incident_count:
+    if draft.element_count > draft.elements_max and draft.incident_count:
         return True
     return len(draft.live) >= draft.plan.live_max and draft.agenda[-1].position > 0
 
 
 def goes_on(draft: Draft) -> bool:
     """Say whether the turn left something that another turn can do at once."""
-    purges_go_on = any(purges.can_go_on(draft, purge) for purge in draft.purges)
-    return purges_go_on or (bool(draft.agenda) and not is_halted(draft))
+    if draft.agenda and not is_halted(draft):
+        return True
+    return bool(draft.purges) and any(purges.can_go_on(draft, purge) for purge in draft.purges)
 
 
 def take_next(draft: Draft) -> Move | None:
@@ -95,25 +90,28 @@ def take_next(draft: Draft) -> Move | None:
     Returns None if what was next is done by a child instance.
     """
     move = draft.agenda.pop()
-    if not move.position:
+    element_id, scope, _, position, _ = move
+    if not position:
         return move
-    if move.scope in draft.bodies:
-        node = draft.plan.nodes[move.element_id]
-        if not draft.bodies[move.scope].size:
+    node = draft.plan.nodes[element_id]
+    if scope in draft.bodies:
+        if not draft.bodies[scope].size:
             return many.next_iteration(draft, node, move)
         parts.begin(draft, node, move)
         return None
-    if draft.plan.nodes[move.element_id].kind is Kind.AD_HOC_SUB_PROCESS:
-        return ad_hoc.next_activation(draft, draft.node_of(draft.live[move.scope]), move)
-    outgoing = draft.plan.nodes[move.element_id].outgoing
-    if move.position + 1 < len(outgoing):
-        draft.agenda.append(move._replace(position=move.position + 1))
-    flow = outgoing[move.position]
-    return Move(flow.target, move.scope, flow.id)
+    if node.kind is Kind.AD_HOC_SUB_PROCESS:
+        return ad_hoc.next_activation(draft, draft.node_of(draft.live[scope]), move)
+    if position + 1 < len(node.outgoing):
+        draft.agenda.append(Move(element_id, scope, None, position + 1))
+    flow = node.outgoing[position]
+    return Move(flow.target, scope, flow.id)
 
 
-def enter(draft: Draft, node: Node, move: Move) -> None:
-    """Let a token enter an element; one that cannot go on becomes an incident."""
+def enter(draft: Draft, node: Node, move: Move | None) -> None:
+    """Let a token enter an element, if not a child instance does; one that cannot go on becomes an
+    incident."""
+    if move is None:
+        return
     _, scope, flow_id, _, key = move
     keys, history = draft.keys, draft.history
     if flow_id is not None:
@@ -124,7 +122,7 @@ def enter(draft: Draft, node: Node, move: Move) -> None:
     history.append(Entered(key, node.id, scope))
     draft.element_count += 1
     try:
-        if draft.element_count > draft.limits.max_elements > 0:
+        if draft.element_count > draft.elements_max:
             raise too_many(draft)
         node.enter(draft, node, scope, key)
     except Stuck as stuck:

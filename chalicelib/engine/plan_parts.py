@@ -6,21 +6,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from chalicelib.bpmn.model import (
     AdHocDefinition,
     Binding,
     CalledElement,
     Element,
+    EventName,
     EventType,
+    IoMapping,
     JobDefinition,
     Kind,
     ManyDefinition,
     Process,
+    Script,
+    SequenceFlow,
+    TimerDefinition,
     Value,
 )
 from chalicelib.engine.expressions import (
     Compute,
+    compile_feel,
     compile_optional,
     compile_policy,
     compile_value,
@@ -29,6 +36,30 @@ from chalicelib.engine.user_tasks import TaskPlan, plan_task
 from chalicelib.json_text import JsonObject
 
 _NAME = re.compile(r"[^\W\d]\w*(?=\s*(\.|$))")  # at the start of a path of names
+
+
+class Flow(NamedTuple):
+    """A sequence flow: where it leads, what its condition computes, and how messages name that."""
+
+    id: str
+    target: str
+    condition: Compute | None
+    where: str
+
+
+class IoPlan(NamedTuple):
+    """An input or output mapping; `path` is the target's names from the outside in."""
+
+    compute: Compute
+    path: tuple[str, ...]
+
+
+class ScriptPlan(NamedTuple):
+    """What a script computes, the variable that it is for, and how messages name the script."""
+
+    compute: Compute
+    result_variable: str
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +158,35 @@ class AdHocPlan:
     activatable: tuple[JsonObject, ...]
     ids: frozenset[str]
     activation: str
+
+
+def flow_plan(flow: SequenceFlow) -> Flow:
+    """Resolve a sequence flow."""
+    condition = None if flow.condition is None else compile_feel(flow.condition.text)
+    return Flow(flow.id, flow.target, condition, f"condition of flow {flow.id}")
+
+
+def mapping_plan(mapping: IoMapping) -> IoPlan:
+    """Compile a mapping; one without a source gives null (bpmn.md 3.2)."""
+    source = mapping.source
+    compute = (lambda variables, moment: None) if source is None else compile_value(source)
+    return IoPlan(compute, tuple(mapping.target.split(".")))
+
+
+def script_plan(id_: str, script: Script) -> ScriptPlan:
+    """Compile the script of an element."""
+    compute = compile_feel(script.expression)
+    return ScriptPlan(compute, script.result_variable, f"script of {id_}")
+
+
+def name_plan(name: EventName) -> NamePlan:
+    """Resolve what a message or signal is called."""
+    return NamePlan(compile_value(name.name), compile_optional(name.correlation_key))
+
+
+def timer_plan(timer: TimerDefinition) -> TimerPlan:
+    """Resolve when a timer event fires."""
+    return TimerPlan(timer.kind, compile_value(timer.value))
 
 
 def job_plan(job: JobDefinition) -> JobPlan:

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import (
     Element,
-    EventName,
     EventType,
-    IoMapping,
     Kind,
     Loop,
     ManyDefinition,
     Process,
     SequenceFlow,
-    TimerDefinition,
 )
 from chalicelib.engine import (
     bonds,
@@ -38,24 +35,30 @@ from chalicelib.engine.expressions import (
     Compute,
     ConditionPlan,
     compile_condition,
-    compile_feel,
     compile_optional,
-    compile_value,
 )
 from chalicelib.engine.limits import LIVE_MAX, ROOT_BYTES_MAX
 from chalicelib.engine.listener_jobs import Heard
 from chalicelib.engine.plan_parts import (
     AdHocPlan,
     CallPlan,
+    Flow,
+    IoPlan,
     JobPlan,
     LoopPlan,
     ManyPlan,
     NamePlan,
+    ScriptPlan,
     TimerPlan,
     ad_hoc_plan,
     call_plan,
+    flow_plan,
     job_plan,
     many_plan,
+    mapping_plan,
+    name_plan,
+    script_plan,
+    timer_plan,
 )
 
 if TYPE_CHECKING:
@@ -77,42 +80,29 @@ LIVE_BYTES_MAX = ROOT_BYTES_MAX * 4 // 5
 Behaviour = Callable[["Draft", "Node", int, int], None]
 
 
-class Flow(NamedTuple):
-    """A sequence flow: where it leads, and what its condition computes."""
-
-    id: str
-    target: str
-    condition: Compute | None
-
-
-class IoPlan(NamedTuple):
-    """An input or output mapping; `path` is the target's names from the outside in."""
-
-    compute: Compute
-    path: tuple[str, ...]
-
-
 @dataclass(slots=True, eq=False)
 class Node:
     """One element, ready to run.
 
     Shapes: `only` is the flow of the usual element, which has one flow out and no condition on
-        it; `joins` the places of the incoming flows that a join waits for, empty if it is none,
-        `all_arrived` the bits of them all, and `reach` those by which a token can still come, by
-        the element it is at (inclusive and complex gateways); `link_target` where a link leads;
-        `local_names` the variables that its input mappings make; `late` the output mappings of an
-        activity for many that read its results, with the last one in; `actions` how many records
-        entering it may write; `waits` the events that it waits for, its own or those behind an
-        event-based gateway, which is the `gateway` of each of them; what starts an event
-        subprocess `is_waited` for by a listener. An event of several definitions has `parts`, each
-        of which knows its place among them. What has conditional events on it or in it, or is
-        one, `is_watched`; `conditions` are those that it waits for itself. An activity
-        `is_compensable` if a `handler` undoes it, or, from inside, its `recovery`; a transaction
-        is left by its `cancel_event`. An activity that repeats `is_body` of its rounds, each of
-        which is the `inner` node: the activity itself, with no flows and no boundary events. One
-        for many has the scope of `each` between them. Its listeners are `heard` by their events,
-        those of its beginning before its own `work`. What is over as a path in an ad-hoc subprocess
-        is a `path_of` its plan. What is not left by its flows `departs`.
+        it; `conditioned` are those that have one, but for the default, and `otherwise` is what an
+        exclusive gateway takes if none of these is true; `joins` the places of the incoming flows
+        that a join waits for, empty if it is none, `all_arrived` the bits of them all, and `reach`
+        those by which a token can still come, by the element it is at (inclusive and complex
+        gateways); `link_target` where a link leads; `local_names` the variables that its input
+        mappings make; `late` the output mappings of an activity for many that read its results,
+        with the last one in; `actions` how many records entering it may write; `waits` the events
+        that it waits for, its own or those behind an event-based gateway, which is the `gateway` of
+        each of them; what starts an event subprocess `is_waited` for by a listener. An event of
+        several definitions has `parts`, each of which knows its place among them. What has
+        conditional events on it or in it, or is one, `is_watched`; `conditions` are those that it
+        waits for itself. An activity `is_compensable` if a `handler` undoes it, or, from inside,
+        its `recovery`; a transaction is left by its `cancel_event`. An activity that repeats
+        `is_body` of its rounds, each of which is the `inner` node: the activity itself, with no
+        flows and no boundary events. One for many has the scope of `each` between them. Its
+        listeners are `heard` by their events, those of its beginning before its own `work`. What is
+        over as a path in an ad-hoc subprocess is a `path_of` its plan. What is not left by its
+        flows `departs`.
     """
 
     id: str
@@ -122,6 +112,8 @@ class Node:
     outgoing: tuple[Flow, ...]
     only: Flow | None
     default: Flow | None
+    conditioned: tuple[Flow, ...]
+    otherwise: Flow | None
     has_conditions: bool
     joins: Mapping[str, int]
     all_arrived: int
@@ -131,8 +123,7 @@ class Node:
     outputs: tuple[IoPlan, ...]
     local_names: frozenset[str]
     job: JobPlan | None
-    script: Compute | None
-    result_variable: str
+    script: ScriptPlan | None
     decision: DecisionPlan | None
     timer: TimerPlan | None
     event_name: NamePlan | None
@@ -176,7 +167,8 @@ class Plan:
         `triggers` the start events of event subprocesses, by the id of the scope they stand in,
         and `thrown` those that catch what is thrown there, each definition alone;
         `listened` the scopes in which some of these wait for a timer, a message or a signal;
-        `is_watched` says that there are conditional events, `has_ad_hoc` ad-hoc subprocesses.
+        `is_watched` says that there are conditional events, `has_ad_hoc` ad-hoc subprocesses;
+        `itself` is the process as an element, if there are listeners of it.
     """
 
     process: Process
@@ -188,6 +180,7 @@ class Plan:
     is_watched: bool
     live_max: int  # elements that may wait before a fork has to
     has_ad_hoc: bool
+    itself: Node | None
 
 
 _plans: OrderedDict[int, Plan] = OrderedDict()
@@ -206,9 +199,10 @@ def plan_of(process: Process) -> Plan:
 def make_plan(process: Process) -> Plan:
     """Resolve a process."""
     nodes = {id_: _node(element, process.flows) for id_, element in process.elements.items()}
+    itself = None
     if process.listeners:
-        itself = Element(process.id, Kind.PROCESS, "", listeners=process.listeners)
-        nodes[process.id] = _node(itself, {})
+        element = Element(process.id, Kind.PROCESS, "", listeners=process.listeners)
+        itself = nodes[process.id] = _node(element, {})
     _bind_waits(nodes)
     bonds.bind_compensation(nodes)
     has_ad_hoc = bonds.bind_paths(nodes)
@@ -229,7 +223,9 @@ def make_plan(process: Process) -> Plan:
     live_max = min(LIVE_MAX, LIVE_BYTES_MAX // (LIVE_BYTES + longest_id))
     thrown = {id_: bonds.throws_of_events(starts) for id_, starts in triggers.items()}
     heard = frozenset(listened)
-    return Plan(process, nodes, judged, triggers, thrown, heard, is_watched, live_max, has_ad_hoc)
+    return Plan(
+        *(process, nodes, judged, triggers, thrown, heard, is_watched, live_max, has_ad_hoc, itself)
+    )
 
 
 def _bind_waits(nodes: Mapping[str, Node]) -> None:
@@ -313,10 +309,13 @@ def _departure(node: Node) -> Behaviour | None:
 
 
 def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
-    outgoing = tuple(_flow(flows[id_]) for id_ in element.outgoing)
+    outgoing = tuple(flow_plan(flows[id_]) for id_ in element.outgoing)
+    default = next((flow for flow in outgoing if flow.id == element.default), None)
     has_conditions = any(flow.condition is not None for flow in outgoing)
+    conditioned = tuple(f for f in outgoing if f.condition is not None and f is not default)
+    free = [flow for flow in outgoing if flow.condition is None]
     is_join = element.kind in JOINING and len(element.incoming) > 1
-    inputs = tuple(_mapping(mapping) for mapping in element.inputs)
+    inputs = tuple(mapping_plan(mapping) for mapping in element.inputs)
     return Node(
         id=element.id,
         kind=element.kind,
@@ -324,21 +323,22 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         enter=tokens.leave if _passes(element) else BEHAVIOURS[element.kind],
         outgoing=outgoing,
         only=outgoing[0] if len(outgoing) == 1 and not has_conditions else None,
-        default=next((flow for flow in outgoing if flow.id == element.default), None),
+        default=default,
+        conditioned=conditioned,
+        otherwise=default or (free[0] if len(free) == 1 else None),
         has_conditions=has_conditions,
         joins={id_: n for n, id_ in enumerate(element.incoming)} if is_join else {},
         all_arrived=(1 << len(element.incoming)) - 1,
         is_complex=element.kind is Kind.COMPLEX_GATEWAY,
         activation=compile_optional(element.activation),
         inputs=inputs,
-        outputs=tuple(_mapping(mapping) for mapping in element.outputs),
+        outputs=tuple(mapping_plan(mapping) for mapping in element.outputs),
         local_names=frozenset(mapping.path[0] for mapping in inputs),
         job=None if element.job is None else job_plan(element.job),
-        script=None if element.script is None else compile_feel(element.script.expression),
-        result_variable="" if element.script is None else element.script.result_variable,
+        script=None if element.script is None else script_plan(element.id, element.script),
         decision=plan_decision(element.decision),
-        timer=None if element.timer is None else _timer(element.timer),
-        event_name=None if element.event_name is None else _event_name(element.event_name),
+        timer=None if element.timer is None else timer_plan(element.timer),
+        event_name=None if element.event_name is None else name_plan(element.event_name),
         actions=_actions(element),
         parts=tuple(_part(n, part, flows) for n, part in enumerate(element.parts)),
         condition=None if element.condition is None else compile_condition(element.condition),
@@ -371,24 +371,3 @@ def _actions(element: Element) -> int:
 def _records_of(event: Node) -> int:
     """Return how many records it takes to wait for an event: a timer, or a subscription twice."""
     return 1 if event.timer is not None else SUBSCRIPTION_ACTIONS
-
-
-def _flow(flow: SequenceFlow) -> Flow:
-    condition = None if flow.condition is None else compile_feel(flow.condition.text)
-    return Flow(flow.id, flow.target, condition)
-
-
-def _mapping(mapping: IoMapping) -> IoPlan:
-    """Compile a mapping; one without a source gives null (bpmn.md 3.2)."""
-    source = mapping.source
-    compute = (lambda variables, moment: None) if source is None else compile_value(source)
-    return IoPlan(compute, tuple(mapping.target.split(".")))
-
-
-def _event_name(name: EventName) -> NamePlan:
-    key = name.correlation_key
-    return NamePlan(compile_value(name.name), compile_optional(key))
-
-
-def _timer(timer: TimerDefinition) -> TimerPlan:
-    return TimerPlan(timer.kind, compile_value(timer.value))

@@ -50,7 +50,8 @@ from chalicelib.engine.turn import Disarmed, Left, Terminated, Unsubscribed
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Flow, Node
+    from chalicelib.engine.plan_parts import Flow
+    from chalicelib.engine.plans import Node
 
 OWNERS = SCOPES | {Kind.BOUNDARY_EVENT}
 CATCHERS = frozenset(
@@ -145,7 +146,7 @@ def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
     """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
     assert flow.condition is not None
     try:
-        return extract_condition(draft, flow.condition, seen, f"condition of flow {flow.id}")
+        return extract_condition(draft, flow.condition, seen, flow.where)
     except Stuck as stuck:
         stuck.stage = Stage.LEAVING
         raise
@@ -240,7 +241,7 @@ def jump(draft: Draft, node: Node, scope: int, key: int) -> None:
 def consume(draft: Draft, scope: int) -> None:
     """End a token; the last one completes its scope."""
     left = draft.count(scope, -1)
-    if ad_hoc.is_one(draft, scope):
+    if draft.plan.has_ad_hoc and ad_hoc.is_one(draft, scope):
         ad_hoc.path_over(draft, scope)
     elif left == 0:
         complete_scope(draft, scope)

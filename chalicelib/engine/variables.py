@@ -21,7 +21,8 @@ from chalicelib.feel.errors import FeelError
 from chalicelib.json_text import JsonObject, JsonValue
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import IoPlan, Node
+    from chalicelib.engine.plan_parts import IoPlan
+    from chalicelib.engine.plans import Node
 
 
 def chain(draft: Draft, scope: int) -> list[int]:
@@ -45,7 +46,9 @@ def looked_through(draft: Draft, scope: int) -> list[int]:
 
 def visible(draft: Draft, scope: int) -> JsonObject:
     """Return the variables that can be seen in a scope; the caller does not change them."""
-    if scope == draft.key or draft.rules.sees_snapshot:
+    if scope == draft.key:
+        return draft.values(scope)
+    if draft.rules.sees_snapshot:
         own = draft.values(scope)
         outer = _passes_on(draft, scope)
         return own if outer is None else {**visible(draft, outer), **own}
@@ -57,7 +60,10 @@ def visible(draft: Draft, scope: int) -> JsonObject:
 
 def merge(draft: Draft, scope: int, values: JsonObject) -> None:
     """Set variables where they belong: in the nearest scope that has the name, else at the top."""
-    if scope == draft.key or draft.rules.sees_snapshot:
+    if scope == draft.key:
+        draft.assign(scope, values)
+        return
+    if draft.rules.sees_snapshot:
         outer = _passes_on(draft, scope)
         if outer is None or draft.live[scope].loop:  # an iteration keeps what it made
             draft.assign(scope, values)

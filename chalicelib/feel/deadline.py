@@ -29,6 +29,14 @@ class Deadline:
         """Let the time begin anew."""
         self._ends_at = 0.0 if self._clock is None else self._clock() + self.limit_s
 
+    def restart_within(self, whole: Deadline) -> bool:
+        """Let the time begin anew; tell whether that of the whole, by the same clock, goes on."""
+        if self._clock is None:
+            return True
+        now = self._clock()
+        self._ends_at = now + self.limit_s
+        return now < whole._ends_at
+
     def again(self) -> Deadline:
         """Give another one of the same clock and length, which begins now; what never comes needs
         no other."""

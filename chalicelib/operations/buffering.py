@@ -202,7 +202,7 @@ def seek_start(ports: Ports, command: SeekStart) -> list[Turn]:
     element_id = places[found.name][0]
     start = start_command(ports, definition, element_id, message.variables)
     lock = start_lock(definition, element_id, message)
-    named = replace(start, message=found.name, start_lock=lock)
+    named = start._replace(message=found.name, start_lock=lock)
     turn = take_start(ports, definition, named, once_for(_met(found), process_id))
     return [] if turn is None else [turn]
 

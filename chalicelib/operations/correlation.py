@@ -170,7 +170,7 @@ def _meet(ports: Ports, message: Message, meeting: Meeting, once: Once | None) -
             return []
         start = start_command(ports, meeting.definition, meeting.element_id, message.variables)
         lock = start_lock(meeting.definition, meeting.element_id, message)
-        named = replace(start, message=message.name, start_lock=lock)
+        named = start._replace(message=message.name, start_lock=lock)
         turn = take_start(ports, meeting.definition, named, once)
         return [] if turn is None else [turn]
     command = Correlate(meeting.subscription, message.name, message.variables)

@@ -43,15 +43,7 @@ ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
 FEWER_MOVES = (16, 1, 0)  # how many a turn makes that would else be too large
 
 # Commands with a caller's data.
-Payload = (
-    CreateInstance
-    | CompleteJob
-    | Correlate
-    | FailJob
-    | ModifyInstance
-    | ResolveIncident
-    | SetVariables
-)
+Payload = CompleteJob | Correlate | FailJob | ModifyInstance | ResolveIncident | SetVariables
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +135,7 @@ def _fitting(
             if found.is_any and known is not None:
                 known = known._replace(holders=found.holders, decisions=found.decisions)
             elif found.is_any and isinstance(command, CreateInstance):
-                asked = replace(command, holders=found.holders, decisions=found.decisions)
+                asked = command._replace(holders=found.holders, decisions=found.decisions)
             return handle(process, known, asked, moment=moment, keys=keys, limits=limits)
 
         turn = _made(ports, instance, made, block)

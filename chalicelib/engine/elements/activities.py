@@ -42,14 +42,15 @@ def enter_script(draft: Draft, node: Node, scope: int, key: int) -> None:
     The result leaves in every profile: there is no worker whose surplus would have to be held
     back, and a script whose result went nowhere would do nothing.
     """
-    if node.script is None:
+    script = node.script
+    if script is None:
         enter_task(draft, node, scope, key)
         return
     seen = variables.visible(draft, scope)
     local = variables.inputs_of(draft, node, scope) if node.inputs else {}
-    where = f"script of {node.id}"
-    value = extract(node.script, {**seen, **local} if local else seen, draft.moment, where)
-    hand_on_result(draft, node, scope, key, local, {node.result_variable: value})
+    given = {**seen, **local} if local else seen
+    value = extract(script.compute, given, draft.moment, script.where)
+    hand_on_result(draft, node, scope, key, local, {script.result_variable: value})
 
 
 def hand_on_result(

@@ -17,7 +17,8 @@ from chalicelib.engine.turn import Left
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from chalicelib.engine.plans import Flow, Node
+    from chalicelib.engine.plan_parts import Flow
+    from chalicelib.engine.plans import Node
 
 
 def enter_exclusive(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -37,17 +38,12 @@ def choose(draft: Draft, node: Node, scope: int) -> Flow:
     model forgot; of several nobody could say which.
     """
     seen = variables.visible(draft, scope)
-    unconditioned = []
-    for flow in node.outgoing:
-        if flow.condition is None:
-            unconditioned.append(flow)
-        elif flow is not node.default and tokens.is_true(draft, flow, seen):
+    for flow in node.conditioned:
+        if tokens.is_true(draft, flow, seen):
             return flow
-    if node.default is not None:
-        return node.default
-    if len(unconditioned) == 1:
-        return unconditioned[0]
-    raise tokens.no_flow(node)
+    if node.otherwise is None:
+        raise tokens.no_flow(node)
+    return node.otherwise
 
 
 def enter_parallel(draft: Draft, node: Node, scope: int, key: int) -> None:
