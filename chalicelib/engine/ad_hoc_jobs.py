@@ -10,7 +10,6 @@ Source: Camunda 8 documentation, "Ad-hoc sub-processes" (job worker implementati
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.engine import ad_hoc, jobs, variables
@@ -36,7 +35,7 @@ def ask(draft: Draft, node: Node, element: ElementInstance) -> None:
         raise
     earlier = None if element.job is None else draft.find(Job, element.job)
     if earlier is not None and _is_of_this_turn(draft, earlier) and earlier.type == made.type:
-        draft.put(replace(made, key=earlier.key))
+        draft.put(made._replace(key=earlier.key))
         return
     end(draft, key)
     give(draft, made)
@@ -66,7 +65,7 @@ def end(draft: Draft, key: int) -> None:
         return
     job = draft.find(Job, element.job)
     if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
-        draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
+        draft.put(job._replace(state=JobState.TERMINATED), Guard.CANCEL)
     draft.live[key] = element = element._replace(job=None)
     incident = None if element.incident is None else draft.find(Incident, element.incident)
     if incident is not None and job is not None and incident.job_key == job.key:

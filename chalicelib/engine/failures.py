@@ -84,7 +84,7 @@ def judge(
                 f"handed out again (delivery {job.delivery_token})",
             )
     lifecycle.require(job, FailJob)
-    job = replace(job, last_recorded_token=token or job.last_recorded_token)
+    job = job._replace(last_recorded_token=token or job.last_recorded_token)
     if command.error_code:
         return Thrown(job)
     return _spend(job, command, now, limits)
@@ -108,8 +108,7 @@ def _spend(job: Job, command: FailJob, now: datetime, limits: Limits) -> Retried
     left = min(max(left, 0), retries.most(RULES[job.profile], limits))
     backoff = _backoff(job, command, limits) if left else timedelta(0)
     retry_at = now + backoff if backoff > timedelta(0) else None
-    failed = replace(
-        job,
+    failed = job._replace(
         retries=left,
         attempts=job.attempts + 1,
         retry_at=retry_at,
@@ -131,7 +130,7 @@ def _spend(job: Job, command: FailJob, now: datetime, limits: Limits) -> Retried
         return Exhausting(failed, failure)
     if releases_lock(job, command):
         failed = _unlocked(failed)
-    return Retried(replace(failed, ring=job.ring + 1, ring_at=retries.out_at(failed, now)), failure)
+    return Retried(failed._replace(ring=job.ring + 1, ring_at=retries.out_at(failed, now)), failure)
 
 
 def releases_lock(job: Job, command: FailJob) -> bool:
@@ -198,7 +197,7 @@ def _throw(draft: Draft, job: Job, command: FailJob) -> None:
     if job.listener is not None:  # it is beside its element, whose own events do not catch it
         thrower = draft.live[thrower].scope
     if _is_free(draft, job) and bpmn_errors.find_catcher(draft, thrower, code) is not None:
-        ended = replace(_unlocked(job), state=JobState.TERMINATED)
+        ended = _unlocked(job)._replace(state=JobState.TERMINATED)
         draft.put(ended, Guard.EXHAUSTING_FAILURE)
         bpmn_errors.throw(draft, thrower, code, command.variables)
         return
@@ -216,8 +215,7 @@ def _is_free(draft: Draft, job: Job) -> bool:
 
 def _failed(job: Job, command: FailJob) -> Job:
     """Return the job as it waits for an operator; retries set before count no more (R132)."""
-    return replace(
-        _unlocked(job),
+    return _unlocked(job)._replace(
         state=JobState.FAILED,
         retry_at=None,
         retries_set_by_operator=False,
@@ -226,7 +224,7 @@ def _failed(job: Job, command: FailJob) -> Job:
 
 
 def _unlocked(job: Job) -> Job:
-    return replace(job, owner=None, lock_until=None, lock_duration=None)
+    return job._replace(owner=None, lock_until=None, lock_duration=None)
 
 
 def _open(draft: Draft, job: Job, error_type: ErrorType, message: str) -> None:

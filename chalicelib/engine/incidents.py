@@ -161,8 +161,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
             f"incident {incident.key} cannot be resolved: {stuck.message}; "
             f"{_way_out(stuck, incident)}",
         ) from stuck
-    job = replace(
-        job,
+    job = job._replace(
         state=JobState.ACTIVE,
         retries=left,
         attempts=0,
@@ -172,7 +171,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         inputs=seen,
         ring=job.ring + 1,
     )
-    job = replace(job, ring_at=retries.out_at(job, draft.now))
+    job = job._replace(ring_at=retries.out_at(job, draft.now))
     draft.put(job, Guard.RESOLVE)
     jobs.ring(draft, job)
 

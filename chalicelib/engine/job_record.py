@@ -6,9 +6,10 @@ All times are aware `datetime`s in UTC; all keys are integers below 2^53. Design
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from chalicelib.json_text import JsonObject
 from chalicelib.profile import Profile
@@ -34,8 +35,7 @@ class RetryPolicy:
     backoffs: tuple[timedelta, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One piece of work for a worker.
 
     Shapes: `inputs` is what the worker gets, captured at creation; `outputs` what it sent;
@@ -81,6 +81,6 @@ class Job:
     local: JsonObject | None = None  # what is its element's own, beside what input mappings made
     claim_id: str | None = None  # the request that claimed it, for safe repeats
     profile: Profile = Profile.ZENBPM
-    inputs: JsonObject = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    inputs: JsonObject = {}  # noqa: RUF012 (what a record has is never changed)
+    headers: Mapping[str, str] = {}
     outputs: JsonObject | None = None

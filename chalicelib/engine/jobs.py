@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.engine import (
@@ -133,7 +132,7 @@ def _complete(draft: Draft, job: Job, command: CompleteJob) -> None:
         raise job_results.misplaced(job, order)
     if order is not None:
         ad_hoc_jobs.check(node, job, order)
-    job = replace(job, state=JobState.COMPLETED, outputs=command.variables)
+    job = job._replace(state=JobState.COMPLETED, outputs=command.variables)
     draft.put(job, Guard.COMPLETE)
     element = draft.live[job.element_key] = draft.live[job.element_key]._replace(job=None)
     if job.listener is not None:
@@ -150,7 +149,7 @@ def _answer(draft: Draft, job: Job, command: CompleteJob) -> None:
     if result is not None and not isinstance(result, TaskResult):
         raise job_results.misplaced(job, result)
     task_listeners.check_answer(draft, job, command.variables, result)
-    draft.put(replace(job, state=JobState.COMPLETED, outputs={}), Guard.COMPLETE)
+    draft.put(job._replace(state=JobState.COMPLETED, outputs={}), Guard.COMPLETE)
     task_listeners.answered(draft, job, result)
 
 

@@ -5,7 +5,6 @@ Source: contracts/zenbpm.md section 2 F (R56 to R66), J (R109 to R116) and L (R1
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -114,14 +113,13 @@ def set_by_operator(job: Job, retries: int, retry_at: datetime | None, now: date
 
     Shapes: a `retry_at` that is past is none; a lock stands; attempts are kept.
     """
-    job = replace(
-        job,
+    job = job._replace(
         retries=retries,
         retry_at=ahead(retry_at, now),
         retries_set_by_operator=True,
         ring=job.ring + 1,
     )
-    return replace(job, ring_at=out_at(job, now))
+    return job._replace(ring_at=out_at(job, now))
 
 
 def ahead(moment: datetime | None, now: datetime) -> datetime | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -101,7 +100,7 @@ def changed(task: Job, changes: JsonObject) -> Job:
             raise Rejected(Reason.INVALID_ARGUMENT, f"attribute of a user task: {message}")
         if value is not None:
             fields[attribute.field] = attribute.read(name, value)
-    return replace(task, **fields) if fields else task
+    return task._replace(**fields) if fields else task
 
 
 def headers_of(before: Job, after: Job, action: str) -> Mapping[str, str]:

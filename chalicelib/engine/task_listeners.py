@@ -15,7 +15,6 @@ Source: contracts/bpmn.md 3.2 (taskListeners); Camunda 8 documentation, "User ta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import ASSIGNING, CANCELING, COMPLETING, CREATING, UPDATING
@@ -61,7 +60,7 @@ def _assign_first(draft: Draft, task: Job) -> None:
     """Let the listeners of an assignment come that the model makes."""
     heard = _node(draft, draft.live[task.element_key]).heard
     if ASSIGNING in heard and task.assignee is not None:
-        _begin(draft, replace(task, assignee=None), ASSIGNING, {ASSIGNEE: task.assignee})
+        _begin(draft, task._replace(assignee=None), ASSIGNING, {ASSIGNEE: task.assignee})
 
 
 def change(draft: Draft, command: ChangeTask) -> None:
@@ -88,14 +87,14 @@ def change(draft: Draft, command: ChangeTask) -> None:
     if event in _node(draft, draft.live[task.element_key]).heard:
         _begin(draft, task, event, command.changes, command.action)
     else:
-        draft.put(replace(after, denied=None))
+        draft.put(after._replace(denied=None))
 
 
 def complete(draft: Draft, task: Job, given: JsonObject, action: str) -> bool:
     """Let the listeners of a task come that somebody has done; say whether there are any."""
     if COMPLETING not in _node(draft, draft.live[task.element_key]).heard:
         return False
-    _begin(draft, replace(task, outputs=given), COMPLETING, {}, action)
+    _begin(draft, task._replace(outputs=given), COMPLETING, {}, action)
     return True
 
 
@@ -120,11 +119,11 @@ def end(draft: Draft, element: ElementInstance, seen: JsonObject) -> None:
     if element.listener:
         other = draft.find(Job, element.listener)
         if other is not None and other.state in (JobState.ACTIVE, JobState.FAILED):
-            draft.put(replace(other, state=JobState.TERMINATED), Guard.CANCEL)
+            draft.put(other._replace(state=JobState.TERMINATED), Guard.CANCEL)
         element = draft.live[element.key] = element._replace(listener=0)
     node = _node(draft, element)
     local = {**seen, **variables.local_of(node, task.inputs, task.local)}
-    _begin(draft, replace(task, outputs=None, local=local), CANCELING, {})
+    _begin(draft, task._replace(outputs=None, local=local), CANCELING, {})
 
 
 def check_free(task: Job) -> None:
@@ -168,12 +167,12 @@ def answered(draft: Draft, job: Job, result: TaskResult | None) -> None:
     place, carried = listener_jobs.place_of(job), task.carried or {}
     if result is not None and result.denied:
         denied: JsonObject = {"event": place.event, "reason": result.reason}
-        draft.put(replace(task, transition=None, carried=None, outputs=None, denied=denied))
+        draft.put(task._replace(transition=None, carried=None, outputs=None, denied=denied))
         return
     corrections = {} if result is None else result.corrections
     changes = {**_changes_of(task), **corrections}
     task_attributes.changed(task, changes)
-    task = replace(task, carried={**carried, CHANGES: changes})
+    task = task._replace(carried={**carried, CHANGES: changes})
     draft.put(task)
     _hear(draft, task, place.number + 1, job)
 
@@ -197,7 +196,7 @@ def seen_by(draft: Draft, element: ElementInstance) -> JsonObject:
 
 def _begin(draft: Draft, task: Job, event: str, changes: JsonObject, action: str = "") -> None:
     carried: JsonObject = {CHANGES: changes, ACTION: action or ACTIONS[event]}
-    task = replace(task, transition=event, carried=carried, denied=None)
+    task = task._replace(transition=event, carried=carried, denied=None)
     draft.put(task)
     _hear(draft, task, 0)
 
@@ -228,11 +227,11 @@ def _done(draft: Draft, task: Job, element: ElementInstance) -> None:
     event, had_assignee = task.transition, task.assignee is not None
     task = task_attributes.changed(task, _changes_of(task))
     if event == CANCELING:  # whatever ends the element ends the task with it
-        draft.put(replace(task, carried=None))
+        draft.put(task._replace(carried=None))
         return
-    task = replace(task, transition=None, carried=None)
+    task = task._replace(transition=None, carried=None)
     if event == COMPLETING:
-        task = replace(task, state=JobState.COMPLETED)
+        task = task._replace(state=JobState.COMPLETED)
         draft.put(task)
         element = draft.live[element.key] = element._replace(job=None)
         jobs.finish(draft, task, element)

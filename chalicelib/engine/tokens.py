@@ -11,7 +11,6 @@ Source: BPMN 2.0.2 sections 13.2 (sequence flow), 13.3 (activities), 13.5 (end o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import CANCEL, END, SCOPES, Kind
@@ -326,7 +325,7 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
     for key in element.jobs:
         job = draft.find(Job, key)
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
-            draft.put(replace(job, state=JobState.TERMINATED), Guard.CANCEL)
+            draft.put(job._replace(state=JobState.TERMINATED), Guard.CANCEL)
     close(draft, element.key)
     compensation.forget(draft, element.key)
     if not (element.loop or element.is_listening or draft.node_of(element).kind is Kind.PROCESS):

@@ -9,7 +9,6 @@ one of their own. The hot item says what lies apart, so a small job costs no sec
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -267,8 +266,8 @@ def to_job_again(item: Item, known: Job) -> Job:
     """Read a job's hot item after a write to it alone: what lies apart is as known."""
     job = to_hot_job(item)
     if "payload_apart" in item:
-        job = replace(job, inputs=known.inputs, headers=known.headers, local=known.local)
-    return replace(job, outputs=known.outputs) if "outputs_apart" in item else job
+        job = job._replace(inputs=known.inputs, headers=known.headers, local=known.local)
+    return job._replace(outputs=known.outputs) if "outputs_apart" in item else job
 
 
 def to_records(collection: Iterable[Item]) -> list[Record]:

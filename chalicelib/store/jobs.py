@@ -65,8 +65,7 @@ def read(
 
 def claim(store: Table, job: Job, lock: Lock, *, now: datetime) -> Job | Lost:
     """Hand the job, as read, to a worker: the delivery token rises by one."""
-    after = replace(
-        job,
+    after = job._replace(
         owner=lock.owner,
         lock_until=lock.until,
         lock_duration=lock.duration,
@@ -100,16 +99,16 @@ def extend(
     """Move the end of a client's lock; an earlier one makes ring n+1 the live bell."""
     rings = shortens(job, until)
     asked = Asked(now=now, until=until, client_id=client_id, token=token, rings=rings)
-    after = replace(job, lock_until=until)
+    after = job._replace(lock_until=until)
     if rings:
-        after = replace(after, ring=job.ring + 1, ring_at=until)
+        after = after._replace(ring=job.ring + 1, ring_at=until)
     names = ("lock_until", "ring", "ring_at") if rings else ("lock_until",)
     return _write(store, job, _set(job, after, names, condition(Guard.EXTEND, job, asked)))
 
 
 def assign(store: Table, job: Job, assignee: str | None) -> Job | Lost:
     """Say who is to do the job; None says nobody."""
-    after = replace(job, assignee=assignee)
+    after = job._replace(assignee=assignee)
     return _write(store, job, _set(job, after, ("assignee",), condition(Guard.ASSIGN, job)))
 
 
@@ -120,8 +119,7 @@ def set_retries(store: Table, before: Job, after: Job) -> Job | Lost:
 
 def release(store: Table, job: Job, at: datetime) -> Job | Lost:
     """Take a lock or a hold away; the next ring is for the given time."""
-    after = replace(
-        job,
+    after = job._replace(
         owner=None,
         lock_until=None,
         lock_duration=None,
@@ -134,7 +132,7 @@ def release(store: Table, job: Job, at: datetime) -> Job | Lost:
 
 def ring_again(store: Table, job: Job, at: datetime) -> Job | Lost:
     """Make ring n+1 the live bell, for the given time."""
-    after = replace(job, ring=job.ring + 1, ring_at=at)
+    after = job._replace(ring=job.ring + 1, ring_at=at)
     return _change(store, Guard.RING_AGAIN, job, after)
 
 

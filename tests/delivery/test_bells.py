@@ -65,37 +65,37 @@ def test_a_body_that_is_no_bell_is_rejected_with_what_was_found(text: str) -> No
         bells.from_text(text)
 
 
-LOCKED = replace(JOB, owner="a", lock_until=NOW + 30 * SECOND)
+LOCKED = JOB._replace(owner="a", lock_until=NOW + 30 * SECOND)
 
 
 @pytest.mark.parametrize(
     ("verdict", "job"),
     [
         pytest.param(LiveDue(), JOB, id="open and free"),
-        pytest.param(Spare(), replace(JOB, kind="other"), id="another kind"),
-        pytest.param(Spare(), replace(JOB, type="other"), id="another type"),
-        pytest.param(Spare(), replace(JOB, state=JobState.COMPLETED), id="completed"),
-        pytest.param(Spare(), replace(JOB, state=JobState.TERMINATED), id="terminated"),
-        pytest.param(Spare(), replace(JOB, state=JobState.FAILED), id="waits for an operator"),
-        pytest.param(Spare(), replace(JOB, ring=5), id="a newer bell is live"),
-        pytest.param(Early(), replace(JOB, ring=3), id="not committed yet"),
+        pytest.param(Spare(), JOB._replace(kind="other"), id="another kind"),
+        pytest.param(Spare(), JOB._replace(type="other"), id="another type"),
+        pytest.param(Spare(), JOB._replace(state=JobState.COMPLETED), id="completed"),
+        pytest.param(Spare(), JOB._replace(state=JobState.TERMINATED), id="terminated"),
+        pytest.param(Spare(), JOB._replace(state=JobState.FAILED), id="waits for an operator"),
+        pytest.param(Spare(), JOB._replace(ring=5), id="a newer bell is live"),
+        pytest.param(Early(), JOB._replace(ring=3), id="not committed yet"),
         pytest.param(
             Early(),
-            replace(JOB, ring=3, state=JobState.FAILED),
+            JOB._replace(ring=3, state=JobState.FAILED),
             id="being resolved",
         ),
         pytest.param(LiveLater(NOW + 30 * SECOND), LOCKED, id="locked"),
-        pytest.param(LiveDue(), replace(LOCKED, lock_until=NOW), id="lock over"),
+        pytest.param(LiveDue(), LOCKED._replace(lock_until=NOW), id="lock over"),
         pytest.param(
-            LiveLater(NOW + 9 * SECOND), replace(JOB, retry_at=NOW + 9 * SECOND), id="backs off"
+            LiveLater(NOW + 9 * SECOND), JOB._replace(retry_at=NOW + 9 * SECOND), id="backs off"
         ),
-        pytest.param(LiveDue(), replace(JOB, retry_at=NOW), id="backoff over"),
+        pytest.param(LiveDue(), JOB._replace(retry_at=NOW), id="backoff over"),
         pytest.param(
             LiveLater(NOW + 40 * SECOND),
-            replace(LOCKED, retry_at=NOW + 40 * SECOND),
+            LOCKED._replace(retry_at=NOW + 40 * SECOND),
             id="the later of both",
         ),
-        pytest.param(Spare(), replace(JOB, owner="a"), id="held without end"),
+        pytest.param(Spare(), JOB._replace(owner="a"), id="held without end"),
     ],
 )
 def test_a_bell_is_judged_by_the_record(verdict: Verdict, job: Job) -> None:
@@ -124,8 +124,8 @@ def test_an_early_bell_is_kept_for_the_horizon_and_no_longer() -> None:
 
     assert Early() == judge(young, None, 6, NOW)
     assert Spare() == judge(old, None, 6, NOW)
-    assert Early() == judge(young, replace(JOB, ring=3), None, NOW)
-    assert Spare() == judge(old, replace(JOB, ring=3), None, NOW)
+    assert Early() == judge(young, JOB._replace(ring=3), None, NOW)
+    assert Spare() == judge(old, JOB._replace(ring=3), None, NOW)
 
 
 def test_a_live_bell_is_live_however_old_it_is() -> None:

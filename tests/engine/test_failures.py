@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -33,8 +32,8 @@ JOB = Job(
     ring=4,
     ring_at=NOW,
 )
-LOCKED = replace(
-    JOB, owner="me", lock_until=NOW + 30 * SECOND, lock_duration=30 * SECOND, delivery_token=2
+LOCKED = JOB._replace(
+    owner="me", lock_until=NOW + 30 * SECOND, lock_duration=30 * SECOND, delivery_token=2
 )
 
 
@@ -79,16 +78,16 @@ def test_an_absent_message_is_empty_and_a_long_one_is_cut_on_the_job_only() -> N
 
 @pytest.mark.rule("R68", "R69")
 def test_the_request_sets_retries_up_to_the_cap_where_the_profile_has_one() -> None:
-    assert 5 == retried(replace(JOB, retries=1), retries=5).job.retries
+    assert 5 == retried(JOB._replace(retries=1), retries=5).job.retries
     assert 100 == retried(retries=500).job.retries
-    assert 500 == retried(replace(JOB, profile=Profile.PRIOSTACK), retries=500).job.retries
+    assert 500 == retried(JOB._replace(profile=Profile.PRIOSTACK), retries=500).job.retries
 
 
 @pytest.mark.rule("R70", "R62")
 def test_no_retries_left_exhausts_the_job() -> None:
     assert isinstance(judged(retries=0), Exhausting)
-    assert isinstance(judged(replace(JOB, retries=1)), Exhausting)
-    assert isinstance(judged(replace(JOB, retries=0)), Exhausting)
+    assert isinstance(judged(JOB._replace(retries=1)), Exhausting)
+    assert isinstance(judged(JOB._replace(retries=0)), Exhausting)
 
 
 @pytest.mark.rule("R71", "R52", "R72")
@@ -102,7 +101,7 @@ def test_negative_words_of_the_request_are_refused_first() -> None:
 @pytest.mark.rule("R82", "R102")
 @pytest.mark.parametrize("state", [JobState.COMPLETED, JobState.FAILED, JobState.TERMINATED])
 def test_a_job_that_waits_for_nobody_cannot_fail(state: JobState) -> None:
-    ended = replace(LOCKED, state=state)
+    ended = LOCKED._replace(state=state)
     for request in ({}, {"token": 2}, {"error_code": "E"}):
         found = refusal(ended, **request)
         assert Reason.INVALID_STATE == found.reason
@@ -142,7 +141,7 @@ def test_anybody_else_spends_the_attempt_and_the_lock_stands(client_id: str | No
 
 
 def test_a_hold_ends_with_any_failure_since_no_time_ends_it() -> None:
-    found = retried(replace(LOCKED, lock_until=None))
+    found = retried(LOCKED._replace(lock_until=None))
 
     assert (None, NOW) == (found.job.owner, found.job.ring_at)
 
@@ -164,11 +163,11 @@ def test_the_latest_delivery_counts() -> None:
 @pytest.mark.rule("R98", "R105")
 def test_a_recorded_failure_is_repeated_for_nothing() -> None:
     once = retried(LOCKED, token=2).job
-    again = replace(once, delivery_token=3)
+    again = once._replace(delivery_token=3)
 
-    for job in (once, again, replace(again, state=JobState.FAILED)):
+    for job in (once, again, again._replace(state=JobState.FAILED)):
         assert Repeated() == judged(job, token=2)
-    assert Repeated() == judged(replace(again, last_recorded_token=3), token=2, recorded=True)
+    assert Repeated() == judged(again._replace(last_recorded_token=3), token=2, recorded=True)
     assert Repeated() == judged(once, token=2, error_code="E")
 
 
@@ -205,7 +204,7 @@ def test_token_less_failures_each_count_and_leave_the_delivery_its_own() -> None
 @pytest.mark.rule("R109", "R110", "R111", "R112")
 def test_the_request_comes_before_the_policy_and_that_before_the_default() -> None:
     limits = Limits(default_backoffs=(9 * SECOND,))
-    policy = replace(JOB, retry_policy=RetryPolicy((1 * SECOND, 3 * SECOND)))
+    policy = JOB._replace(retry_policy=RetryPolicy((1 * SECOND, 3 * SECOND)))
 
     def waits(job: Job, **request: Any) -> timedelta:
         found = retried(job, limits=limits, **request)
@@ -214,8 +213,8 @@ def test_the_request_comes_before_the_policy_and_that_before_the_default() -> No
 
     assert 9 * SECOND == waits(JOB)
     assert 1 * SECOND == waits(policy)
-    assert 3 * SECOND == waits(replace(policy, attempts=1, retries=9))
-    assert 3 * SECOND == waits(replace(policy, attempts=7, retries=9))
+    assert 3 * SECOND == waits(policy._replace(attempts=1, retries=9))
+    assert 3 * SECOND == waits(policy._replace(attempts=7, retries=9))
     assert 5 * SECOND == waits(policy, backoff=5 * SECOND)
     assert 0 * SECOND == waits(policy, backoff=0 * SECOND)
 
@@ -236,7 +235,7 @@ def test_every_backoff_is_lowered_to_the_cap() -> None:
 @pytest.mark.rule("R53", "R54")
 def test_a_code_makes_it_a_bpmn_error_and_an_empty_one_does_not() -> None:
     found = judged(LOCKED, error_code="E", token=2, retries=7, message="m")
-    assert Thrown(replace(LOCKED, last_recorded_token=2)) == found
+    assert Thrown(LOCKED._replace(last_recorded_token=2)) == found
     assert isinstance(judged(error_code=""), Retried)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -78,7 +77,7 @@ def test_an_incident_that_the_waiting_job_did_not_raise_lets_it_be_or_sets_its_r
     waiting = game.job("a")
     game.set(wait="PT1H")
 
-    assert waiting == replace(play_on(game).resolve().job("a"))
+    assert waiting == play_on(game).resolve().job("a")
     changed = game.resolve(retries=9).job("a")
     assert (9, 1, True, None) == (
         changed.retries,

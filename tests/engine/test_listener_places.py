@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -267,15 +266,14 @@ def test_a_listener_that_an_older_version_left_after_a_task_was_done_goes_on() -
     (task_,) = game.jobs
     assert game.instance is not None
     (element,) = game.root.live.values()
-    listener = replace(
-        task_,
+    listener = task_._replace(
         key=task_.key + 1,
         kind=BPMN,
         type="x",
         listener="completing 0",
         carried={"produced": {"ok": True}, "local": {}},
     )
-    done = replace(task_, state=JobState.COMPLETED, outputs={"ok": True})
+    done = task_._replace(state=JobState.COMPLETED, outputs={"ok": True})
     records = {key_of(each): each for each in (done, listener)}
     live = {element.key: element._replace(job=listener.key)}
     root = game.root._replace(live=live, next_offset=game.root.next_offset + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -60,7 +59,7 @@ def change(game: Play, **fields: Any) -> None:
     """Change the one job as a job-only write does."""
     assert game.instance is not None
     (job,) = game.records(Job)
-    records = {**game.instance.records, RecordKey(Job, job.key): replace(job, **fields)}
+    records = {**game.instance.records, RecordKey(Job, job.key): job._replace(**fields)}
     game.instance = Instance(game.root, records)
 
 

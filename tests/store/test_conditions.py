@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from chalicelib.engine.guards import Guard
@@ -52,7 +50,7 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
     (Guard.RETRIED_FAILURE, READ, Asked(), (ACTIVE, TOKEN, ATTEMPTS, RETRIES, RING)),
     (Guard.EXHAUSTING_FAILURE, READ, Asked(), (ACTIVE, TOKEN, ATTEMPTS, RETRIES)),
     (Guard.COMPLETE, READ, Asked(), (ACTIVE,)),
-    (Guard.CANCEL, replace(READ, state=JobState.FAILED), Asked(), (Equals("state", "failed"),)),
+    (Guard.CANCEL, READ._replace(state=JobState.FAILED), Asked(), (Equals("state", "failed"),)),
     (Guard.SET_RETRIES, READ, Asked(), (ACTIVE, ATTEMPTS, RING)),
     (
         Guard.RESOLVE,
@@ -61,7 +59,7 @@ ROWS: list[tuple[Guard, Root | Record | None, Asked, Condition]] = [
         (Equals("state", "failed"), Equals("retries_set_by_operator", False), RING),
     ),
     (Guard.RELEASE, READ, Asked(), (Equals("owner", "worker"), TOKEN, RING)),
-    (Guard.RELEASE, replace(READ, owner=None), Asked(), (Absent("owner"), TOKEN, RING)),
+    (Guard.RELEASE, READ._replace(owner=None), Asked(), (Absent("owner"), TOKEN, RING)),
     (Guard.RING_AGAIN, READ, Asked(), (ACTIVE, RING)),
     (
         Guard.START_MARK,

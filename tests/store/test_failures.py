@@ -30,7 +30,7 @@ def stored(store: MemoryTable, job: Job) -> Job:
 
 def failed(job: Job, number: int = 1, token: int | None = 1) -> tuple[Job, Failure]:
     """Return a job as it is after a failure, and the failure's row."""
-    after = replace(job, retries=job.retries - 1, failures=number, ring=job.ring + 1, ring_at=NOW)
+    after = job._replace(retries=job.retries - 1, failures=number, ring=job.ring + 1, ring_at=NOW)
     return after, Failure(KEY + 50 + number, JOB, KEY, number, 1, NOW, "broken", None, None, token)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -153,13 +152,13 @@ def test_a_claim_between_reading_and_completing_stays(store: MemoryTable) -> Non
     instances.commit(store, samples.start())
     before = loaded(store)
     claimed = jobs.claim(store, samples.job(), jobs.Lock("worker", NOW), now=NOW)
-    done = replace(samples.job(), state=JobState.COMPLETED, outputs={"paid": True})
+    done = samples.job()._replace(state=JobState.COMPLETED, outputs={"paid": True})
 
     turn = samples.then(before, done, guards={JOB_KEY: Guard.COMPLETE})
     assert instances.commit(store, turn)
 
     assert isinstance(claimed, Job)
-    expected = replace(claimed, state=JobState.COMPLETED, outputs={"paid": True})
+    expected = claimed._replace(state=JobState.COMPLETED, outputs={"paid": True})
     assert expected == loaded(store).records[JOB_KEY]
 
 
@@ -168,7 +167,7 @@ def test_a_completion_is_refused_once_the_job_is_not_active(store: MemoryTable) 
     before = loaded(store)
     place = table.record_key(KEY, table.JOB, JOB)
     store.write(Update(place, set={"state": JobState.FAILED.value}))
-    done = replace(samples.job(), state=JobState.COMPLETED)
+    done = samples.job()._replace(state=JobState.COMPLETED)
 
     assert not instances.commit(store, samples.then(before, done, guards={JOB_KEY: Guard.COMPLETE}))
 

@@ -61,8 +61,7 @@ def test_a_claim_locks_the_job_raises_the_token_and_makes_the_next_bell_live(
 
     result = jobs.claim(store, job, replace(LOCK, claim_id="request"), now=NOW)
 
-    expected = replace(
-        job,
+    expected = job._replace(
         owner="worker",
         lock_until=LATER,
         lock_duration=seconds(30),
@@ -118,7 +117,7 @@ def test_a_claim_is_lost_to_whoever_was_first(
     store: MemoryTable, change: dict[str, object]
 ) -> None:
     job = stored(store)
-    current = meanwhile(store, replace(job, **change))  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change))  # type: ignore[arg-type]
 
     assert_lost(store, jobs.claim(store, job, LOCK, now=NOW), current)
 
@@ -137,7 +136,7 @@ def test_the_current_job_of_a_lost_claim_has_the_inputs_of_now(store: MemoryTabl
     job = stored(store, samples.job(inputs=LARGE))
     before = instances.load(store, KEY, None)
     assert before is not None
-    changed = replace(job, inputs={"text": "y" * 500}, ring=2)
+    changed = job._replace(inputs={"text": "y" * 500}, ring=2)
     instances.commit(store, samples.then(before, changed))
 
     assert_lost(store, jobs.claim(store, job, LOCK, now=NOW), changed)
@@ -171,7 +170,7 @@ def test_a_job_is_read_whole_however_large_its_parts_are(store: MemoryTable, job
 def test_a_job_may_be_read_without_what_lies_apart(store: MemoryTable) -> None:
     job = stored(store, samples.job(inputs=LARGE, outputs=LARGE))
 
-    bare = replace(job, inputs={}, headers={}, outputs=None)  # headers lie with the inputs
+    bare = job._replace(inputs={}, headers={}, outputs=None)  # headers lie with the inputs
     assert {JOB: bare} == jobs.read(store, [JOB], whole=False)
 
 
@@ -190,7 +189,7 @@ def test_an_extension_moves_the_end_of_the_lock_and_rings_nothing(store: MemoryT
 
     result = jobs.extend(store, job, "worker", until, now=NOW, token=1)
 
-    assert replace(job, lock_until=until) == result == jobs.read(store, [JOB])[JOB]
+    assert job._replace(lock_until=until) == result == jobs.read(store, [JOB])[JOB]
 
 
 def test_a_shorter_lock_makes_the_next_bell_live(store: MemoryTable) -> None:
@@ -200,7 +199,7 @@ def test_a_shorter_lock_makes_the_next_bell_live(store: MemoryTable) -> None:
     result = jobs.extend(store, job, "worker", until, now=NOW)
 
     assert jobs.shortens(job, until)
-    assert replace(job, lock_until=until, ring=3, ring_at=until) == result
+    assert job._replace(lock_until=until, ring=3, ring_at=until) == result
 
 
 @pytest.mark.parametrize(
@@ -221,7 +220,7 @@ def test_an_extension_is_lost(
     store: MemoryTable, change: dict[str, object], asked: dict[str, object]
 ) -> None:
     job = claimed(store, stored(store))
-    current = meanwhile(store, replace(job, **change)) if change else job  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change)) if change else job  # type: ignore[arg-type]
     request = {"client_id": "worker", "until": LATER + seconds(5), "now": NOW} | asked
 
     assert_lost(store, jobs.extend(store, job, **request), current)  # type: ignore[arg-type]
@@ -242,13 +241,13 @@ def test_an_assignment_changes_the_assignee_and_nothing_else(store: MemoryTable)
     job = stored(store)
     busy = claimed(store, job)
 
-    assert replace(busy, assignee="ann") == jobs.assign(store, job, "ann")
+    assert busy._replace(assignee="ann") == jobs.assign(store, job, "ann")
     assert busy == jobs.assign(store, job, None)
 
 
 def test_an_ended_job_is_assigned_to_nobody(store: MemoryTable) -> None:
     job = stored(store)
-    current = meanwhile(store, replace(job, state=JobState.COMPLETED))
+    current = meanwhile(store, job._replace(state=JobState.COMPLETED))
 
     assert_lost(store, jobs.assign(store, job, "ann"), current)
 
@@ -269,8 +268,7 @@ def test_what_does_not_fit_into_an_item_is_too_large_and_changes_nothing(
 
 
 def failed(job: Job, number: int = 1, token: int | None = 1) -> tuple[Job, Failure]:
-    after = replace(
-        job,
+    after = job._replace(
         retries=job.retries - 1,
         attempts=job.attempts + 1,
         owner=None,
@@ -310,7 +308,7 @@ def test_a_retried_failure_is_lost_and_leaves_no_row(
     store: MemoryTable, change: dict[str, object]
 ) -> None:
     job = claimed(store, stored(store, samples.job(retries=3)))
-    current = meanwhile(store, replace(job, **change))  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change))  # type: ignore[arg-type]
     after, row = failed(job)
 
     assert_lost(store, jobs.record_retried_failure(store, job, after, row, token="t"), current)
@@ -319,20 +317,20 @@ def test_a_retried_failure_is_lost_and_leaves_no_row(
 
 def test_set_retries_keep_what_a_worker_did_meanwhile(store: MemoryTable) -> None:
     job = stored(store, samples.job(retry_at=LATER))
-    after = replace(job, retries=4, retry_at=None, retries_set_by_operator=True, ring=2)
-    meanwhile(store, replace(job, assignee="ann"))
+    after = job._replace(retries=4, retry_at=None, retries_set_by_operator=True, ring=2)
+    meanwhile(store, job._replace(assignee="ann"))
 
-    result = jobs.set_retries(store, job, replace(after, ring_at=NOW))
+    result = jobs.set_retries(store, job, after._replace(ring_at=NOW))
 
-    assert replace(after, ring_at=NOW, assignee="ann") == result
+    assert after._replace(ring_at=NOW, assignee="ann") == result
 
 
 @pytest.mark.parametrize("change", [{"state": JobState.FAILED}, {"attempts": 1}, {"ring": 5}])
 def test_set_retries_are_lost(store: MemoryTable, change: dict[str, object]) -> None:
     job = stored(store)
-    current = meanwhile(store, replace(job, **change))  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change))  # type: ignore[arg-type]
 
-    assert_lost(store, jobs.set_retries(store, job, replace(job, retries=4, ring=2)), current)
+    assert_lost(store, jobs.set_retries(store, job, job._replace(retries=4, ring=2)), current)
 
 
 def test_a_released_job_is_nobodys_and_its_token_stays(store: MemoryTable) -> None:
@@ -340,7 +338,7 @@ def test_a_released_job_is_nobodys_and_its_token_stays(store: MemoryTable) -> No
 
     result = jobs.release(store, job, NOW)
 
-    expected = replace(samples.job(), delivery_token=1, ring=3, ring_at=NOW)
+    expected = samples.job()._replace(delivery_token=1, ring=3, ring_at=NOW)
     assert expected == result == jobs.read(store, [JOB])[JOB]
 
 
@@ -349,7 +347,7 @@ def test_a_released_job_is_nobodys_and_its_token_stays(store: MemoryTable) -> No
 )
 def test_a_release_is_lost(store: MemoryTable, change: dict[str, object]) -> None:
     job = claimed(store, stored(store))
-    current = meanwhile(store, replace(job, **change))  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change))  # type: ignore[arg-type]
 
     assert_lost(store, jobs.release(store, job, NOW), current)
 
@@ -357,13 +355,13 @@ def test_a_release_is_lost(store: MemoryTable, change: dict[str, object]) -> Non
 def test_ringing_again_makes_the_next_bell_live(store: MemoryTable) -> None:
     job = stored(store)
 
-    assert replace(job, ring=2, ring_at=LATER) == jobs.ring_again(store, job, LATER)
+    assert job._replace(ring=2, ring_at=LATER) == jobs.ring_again(store, job, LATER)
 
 
 @pytest.mark.parametrize("change", [{"ring": 2}, {"state": JobState.TERMINATED}])
 def test_ringing_again_is_lost(store: MemoryTable, change: dict[str, object]) -> None:
     job = stored(store)
-    current = meanwhile(store, replace(job, **change))  # type: ignore[arg-type]
+    current = meanwhile(store, job._replace(**change))  # type: ignore[arg-type]
 
     assert_lost(store, jobs.ring_again(store, job, LATER), current)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -49,7 +48,7 @@ def started(
 ) -> Root:
     """Store the instance of that number, made that many seconds after the first."""
     key, at = key_at(number), NOW + timedelta(seconds=number)
-    own = [replace(job, key=key + job.key, instance_key=key) for job in jobs]
+    own = [job._replace(key=key + job.key, instance_key=key) for job in jobs]
     live = {
         job.element_key: ElementInstance(job.element_key, job.element_id, key, at, job=job.key)
         for job in own

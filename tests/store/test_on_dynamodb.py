@@ -96,7 +96,7 @@ def test_a_job_lives_its_life(store: Table) -> None:
     longer = jobs.extend(store, claimed, "a", until + timedelta(seconds=5), now=now, token=1)
     assert isinstance(longer, Job)
     assert isinstance(jobs.assign(store, longer, "ann"), Job)
-    after, row = failed(replace(longer, assignee="ann"))
+    after, row = failed(longer._replace(assignee="ann"))
     assert after == jobs.record_retried_failure(store, longer, after, row, token=uuid4().hex)
     assert [row] == failures.newest(store, after)
     assert {JOB: after} == jobs.read(store, [JOB])
@@ -115,7 +115,7 @@ def test_of_racing_claims_and_completions_each_happens_once(store: Table) -> Non
         (job,) = (record for record in before.records.values() if isinstance(record, Job))
         if job.state is not JobState.ACTIVE:
             return False
-        done = replace(job, state=JobState.COMPLETED, outputs={"by": str(who)})
+        done = job._replace(state=JobState.COMPLETED, outputs={"by": str(who)})
         return instances.commit(store, samples.then(before, done, turn_id=uuid4().hex))
 
     with ThreadPoolExecutor(8) as pool:
