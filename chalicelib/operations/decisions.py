@@ -8,7 +8,7 @@ still too large is either the caller's own payload (refused, nothing changes) or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from chalicelib.bpmn.model import Process
@@ -36,7 +36,7 @@ from chalicelib.errors import Rejected, TooLarge
 from chalicelib.feel.moment import Moment
 from chalicelib.operations import dmn_decisions
 from chalicelib.operations.moments import deadline
-from chalicelib.ports import Ports
+from chalicelib.ports import Ports, Write
 from chalicelib.store import blocks, instances, subscriptions
 
 ASKS_MAX = 1_000  # times the engine may ask for more: each time it gets further
@@ -48,9 +48,10 @@ Payload = CompleteJob | Correlate | FailJob | ModifyInstance | ResolveIncident |
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The turn to commit; `refusal` is what the caller is told once it stands."""
+    """The turn to commit, and its writes; `refusal` is what the caller is told once it stands."""
 
     turn: Turn
+    writes: Sequence[Write]
     refusal: TooLarge | None = None
 
 
@@ -76,7 +77,7 @@ def decide(ports: Ports, process: Process, instance: Instance, command: Command)
     Raises: Rejected; TooLarge if the caller's own payload passes a limit.
     """
     try:
-        return Decision(_fitting(ports, process, instance, command))
+        return _fitting(ports, process, instance, command)
     except TooLarge as refusal:
         if _fits_without_payload(ports, process, instance, command):
             raise
@@ -85,7 +86,7 @@ def decide(ports: Ports, process: Process, instance: Instance, command: Command)
 
 def decide_start(
     ports: Ports, process: Process, command: CreateInstance, block: int | None = None
-) -> Turn:
+) -> Decision:
     """Decide how a new instance starts, in a key block of its own, or in one that was taken for
     it. Raises: Rejected."""
     return _fitting(ports, process, None, command, block)
@@ -107,10 +108,10 @@ def limited(
         return limit_turn(process, instance, command, message, given)
 
     turn = _made(ports, instance, stop)
-    instances.measure(turn)
+    writes = instances.measure(turn)
     if instance.root.agenda:
-        return Decision(turn._replace(done=False))
-    return Decision(turn, refusal)
+        return Decision(turn._replace(done=False), writes)
+    return Decision(turn, writes, refusal)
 
 
 def _fitting(
@@ -119,7 +120,7 @@ def _fitting(
     instance: Instance | None,
     command: Command,
     block: int | None = None,
-) -> Turn:
+) -> Decision:
     """Decide with as many moves as fit. Raises: TooLarge if not even none of them do."""
     refusal: TooLarge | None = None
     for limits in _limits(ports.settings.limits, instance):
@@ -140,13 +141,13 @@ def _fitting(
 
         turn = _made(ports, instance, made, block)
         try:
-            instances.measure(turn)
+            writes = instances.measure(turn)
             measure(turn.effects)
         except TooLarge as error:
             refusal = refusal or error
             instance = turn.before
         else:
-            return turn
+            return Decision(turn, writes)
     assert refusal is not None
     raise refusal
 

@@ -98,13 +98,14 @@ def fire_start(ports: Ports, message: StartMessage) -> Turn | None:
         element_id = definition.process.started_at(message.element_id)
         command = start_command(ports, definition, element_id, {})
         try:
-            turn = decisions.decide_start(ports, definition.process, command)
+            decision = decisions.decide_start(ports, definition.process, command)
         except Rejected as rejected:
             if _pass_over(ports, owed, write, rejected):
                 return None
             continue
+        turn = decision.turn
         promise_in_time(ports, [*turn.effects, *owed], turn.after.key, turn.after.root.turn_id)
-        if instances.commit(ports.table, turn, write):
+        if instances.commit(ports.table, turn, write, decision.writes):
             tell(ports, facts_of(turn, command, definition.process))
             return run_inline(ports, turn)
     raise Conflict(f"process {message.bpmn_process_id} could not be started for {DEADLINE}")

@@ -57,9 +57,10 @@ def take_start(
             return None
         if lock is not None and subscriptions.is_locked(ports.table, lock):
             return None
-        turn = decisions.decide_start(ports, definition.process, command)
+        decision = decisions.decide_start(ports, definition.process, command)
+        turn = decision.turn
         _promise(ports, turn)
-        if instances.commit(ports.table, turn, _mark(ports, once, turn)):
+        if instances.commit(ports.table, turn, _mark(ports, once, turn), decision.writes):
             tell(ports, facts_of(turn, command, definition.process))
             return turn
     raise Conflict(f"process {command.definition_key} could not be started for {DEADLINE}")
@@ -76,9 +77,10 @@ def take_start_at(
     for attempt in attempts(ports):
         if attempt and instances.root_version(ports.table, first_key(block)) is not None:
             return None
-        turn = decisions.decide_start(ports, definition.process, command, block)
+        decision = decisions.decide_start(ports, definition.process, command, block)
+        turn = decision.turn
         _promise(ports, turn)
-        if instances.commit(ports.table, turn):
+        if instances.commit(ports.table, turn, None, decision.writes):
             tell(ports, facts_of(turn, command, definition.process))
             return turn
     raise Conflict(f"process instance {first_key(block)} could not be started for {DEADLINE}")
@@ -125,7 +127,7 @@ def _take_turn(
             _promise(ports, decision.turn)
         is_done = decision.turn.done and decision.refusal is None
         mark = _mark(ports, once, decision.turn) if is_done else None
-        if instances.commit(ports.table, decision.turn, mark):
+        if instances.commit(ports.table, decision.turn, mark, decision.writes):
             tell(ports, facts_of(decision.turn, command if is_done else Continue(), process))
             if decision.refusal is not None:
                 raise decision.refusal

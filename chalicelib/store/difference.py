@@ -7,7 +7,7 @@ the condition its decision rests on, and the root's version guards them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chalicelib import json_text
 from chalicelib.engine.guards import Guard
@@ -22,17 +22,32 @@ from chalicelib.store.conditions import condition
 from chalicelib.store.moments import to_ms
 
 Items = Mapping[ItemKey, Item]
+Planned = tuple[Write, Item]  # with the item as it will be, as far as turns write it
 
 
 def writes(turn: Turn) -> list[Write]:
-    """Return the writes of a turn, the root's first."""
-    expires_at = retention.expires_at(turn.after.root)
-    return [_with_expiry(write, expires_at) for write, _ in _plan(turn)]
+    """Return the writes of a turn, the root's first; none if it changes nothing."""
+    return _written(turn, _plan(turn)) if turn.changes else []
 
 
-def measure(turn: Turn) -> None:
-    """Raises: TooLarge, naming the bound that the turn would pass, and what was found."""
+def measure(turn: Turn) -> list[Write]:
+    """Return the writes of a turn, for whoever commits it, if it fits.
+
+    Raises: TooLarge, naming the bound that the turn would pass, and what was found.
+    """
+    if not turn.changes:
+        return []
     plan = list(_plan(turn))
+    _check(turn, plan)
+    return _written(turn, plan)
+
+
+def _written(turn: Turn, plan: Iterable[Planned]) -> list[Write]:
+    expires_at = retention.expires_at(turn.after.root)
+    return [_with_expiry(write, expires_at) for write, _ in plan]
+
+
+def _check(turn: Turn, plan: Sequence[Planned]) -> None:
     name = f"instance {turn.after.key}"
     if len(plan) > ACTIONS_MAX:
         raise TooLarge(f"{name}: expected at most {ACTIONS_MAX} writes a turn, found {len(plan)}")
@@ -54,9 +69,6 @@ def update(place: ItemKey, old: Item, new: Item, demanded: Condition = ()) -> Up
     changed = {name: value for name, value in new.items() if old.get(name) != value}
     removed = tuple(name for name in old if name not in new)
     return Update(place, changed, removed, condition=demanded) if changed or removed else None
-
-
-Planned = tuple[Write, Item]  # with the item as it will be, as far as turns write it
 
 
 def _plan(turn: Turn) -> Iterator[Planned]:

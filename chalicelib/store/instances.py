@@ -7,11 +7,11 @@ batch is not a snapshot. Design section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from chalicelib.engine.state import Instance, RecordKey, Root, Variables, key_of
 from chalicelib.engine.turn import Turn
-from chalicelib.ports import LIVE, Item, Put, Query, Table, Update, Written
+from chalicelib.ports import LIVE, Item, Put, Query, Table, Update, Write, Written
 from chalicelib.store import items, reading, table
 from chalicelib.store.difference import measure, writes
 
@@ -81,9 +81,16 @@ def roots(store: Table, keys: Iterable[int]) -> dict[int, Root]:
     return {root.key: root for root in map(items.to_root, found.values())}
 
 
-def commit(store: Table, turn: Turn, mark: Put | Update | None = None) -> bool:
+def commit(
+    store: Table,
+    turn: Turn,
+    mark: Put | Update | None = None,
+    planned: Sequence[Write] | None = None,
+) -> bool:
     """Write all that the turn changed, or nothing; what makes its start happen once
     goes with it, if there is such a thing.
+
+    Shapes: `planned` are the turn's writes, if it was measured before.
 
     Returns False, and writes nothing, if another writer came first. The turn's id is the token
     of the transaction: the same turn committed again is the same write, done once.
@@ -94,7 +101,8 @@ def commit(store: Table, turn: Turn, mark: Put | Update | None = None) -> bool:
     if not token:
         raise ValueError(f"instance {turn.after.key}: expected a turn that was stamped")
     marks = [] if mark is None else [mark]
-    return isinstance(store.transact([*writes(turn), *marks], token), Written)
+    own = writes(turn) if planned is None else planned
+    return isinstance(store.transact([*own, *marks], token), Written)
 
 
 def _root_item(store: Table, key: int) -> Item | None:

@@ -192,11 +192,16 @@ def decisions_apart() -> Iterator[None]:
     """Keep decisions before the turn that made them is committed, each by a write of its own."""
     whole = instances.commit
 
-    def commit(store: Table, turn: Turn, mark: Put | None = None) -> bool:
+    def commit(
+        store: Table,
+        turn: Turn,
+        mark: Put | None = None,
+        planned: Sequence[Write] | None = None,
+    ) -> bool:
         for made in turn.decided:
             if made.evaluated.problem is None:
                 store.write(dmn_decisions.put(made))
-        return whole(store, turn, mark)
+        return whole(store, turn, mark, planned)
 
     with replaced(instances, commit=commit), replaced(difference, _decided=lambda _: iter(())):
         yield
