@@ -102,7 +102,7 @@ def _agenda(root: Root) -> Iterator[RecordKey]:
 def _element_of(command: Command, root: Root) -> ElementInstance | None:
     match command:
         case CompleteJob(job_key=key) | FailJob(job_key=key) | ChangeTask(task_key=key):
-            return next((e for e in root.live.values() if key in e.jobs), None)
+            return next((e for e in root.live.values() if key in (e.job, e.listener)), None)
         case FireTimer(timer_key=key):
             return next((e for e in root.live.values() if key in e.timers), None)
         case Correlate(subscription_key=key):

@@ -285,6 +285,9 @@ def _end(draft: Draft) -> None:
 
 def close_listeners(draft: Draft, scope: int) -> None:
     """End what waits to trigger an event subprocess in a scope that is over."""
+    id_ = draft.plan.process.id if scope == draft.key else draft.live[scope].element_id
+    if id_ not in draft.plan.listened:
+        return
     listeners = [e for e in draft.live.values() if e.is_listening and e.scope == scope]
     draft.need(key for element in listeners for key in records_of(draft, element))
     for element in listeners:

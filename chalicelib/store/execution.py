@@ -147,37 +147,42 @@ def _filled(row: Row, length: int) -> Row:
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
     key, element_id, scope, created_at, tokens, job, timers, incident, names = element[:9]
-    return _cut(
-        [
-            key - origin,
-            element_id,
-            scope - origin,
-            to_ms(created_at) - began,
-            tokens,
-            job and job - origin,
-            [timer - origin for timer in timers],
-            incident and incident - origin,
-            [name - origin for name in names],
-            element.loop,
-            int(element.is_listening),
-            element.child and element.child - origin,
-            int(element.is_ending),
-            {event: list(times) for event, times in element.came.items()},
-            element.listener and element.listener - origin,
-        ]
-    )
+    loop, listens, child, ending, came, listener = rest = element[9:]
+    row: Row = [key - origin, element_id, scope - origin, to_ms(created_at) - began, tokens]
+    row.append(job and job - origin)
+    if not (timers or incident or names or any(rest)):
+        return _cut(row)  # most elements wait for a job and nothing else
+    row += [
+        [timer - origin for timer in timers],
+        incident and incident - origin,
+        [name - origin for name in names],
+        loop,
+        int(listens),
+        child and child - origin,
+        int(ending),
+        {event: list(times) for event, times in came.items()},
+        listener and listener - origin,
+    ]
+    return _cut(row)
 
 
 def _element(row: Row, origin: int, began: int) -> ElementInstance:
-    key, element_id, scope, created, tokens, job, timers, incident, *rest = _filled(row, 15)
-    names, loop, listens, child, ending, came, listener = rest
-    return ElementInstance(
-        key=origin + key,
-        element_id=element_id or "",
-        scope=origin + (scope or 0),
-        created_at=from_ms(began + (created or 0)),
-        tokens=tokens or 0,
-        job=origin + job if job else None,
+    key, element_id, scope, created, tokens, job = _filled(row, 6)[:6]
+    element = ElementInstance(
+        origin + key,
+        element_id or "",
+        origin + (scope or 0),
+        from_ms(began + (created or 0)),
+        tokens or 0,
+        origin + job if job else None,
+    )
+    return _with_more(element, row, origin) if len(row) > 6 else element
+
+
+def _with_more(element: ElementInstance, row: Row, origin: int) -> ElementInstance:
+    """Add what few elements have: all but a job that they wait for."""
+    timers, incident, names, loop, listens, child, ending, came, listener = _filled(row, 15)[6:]
+    return element._replace(
         timers=tuple(origin + timer for timer in timers or ()),
         incident=origin + incident if incident else None,
         subscriptions=tuple(origin + name for name in names or ()),
