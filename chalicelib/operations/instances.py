@@ -28,10 +28,11 @@ from chalicelib.profile import Profile
 from chalicelib.store import aliases, definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.error_rows import ErrorRow, error_rows
-from chalicelib.store.lists import Cut, Listed, WantedInstances
+from chalicelib.store.lists import LIST_MAX, QUERY_COSTS, Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
 from chalicelib.store.rows import HistoryRow, MessageRow, TimerRow
 
+SCOPES_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances of one list whose history is read
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
 
 
@@ -117,6 +118,19 @@ def get_process_instances(
     listed = lists.list_instances(ports.table, wanted, cut)
     found = [Found(each.key, each, scopes.definition_of(ports, each)) for each in listed.items]
     return Listed(found, listed.total, listed.is_floor)
+
+
+def get_process_instances_with_scopes(
+    ports: Ports, wanted: WantedInstances, bpmn_process_id: str | None
+) -> Listed[Found]:
+    """Return whole instances and all that are shown as children in them, the newest first.
+
+    Shapes: of the newest SCOPES_LOOKS_MAX instances; `is_floor` says that there are more.
+    """
+    bound = Cut(0, SCOPES_LOOKS_MAX, looks_max=SCOPES_LOOKS_MAX)
+    listed = get_process_instances(ports, wanted, bpmn_process_id, bound)
+    found = scopes.with_scopes(ports, listed.items)
+    return Listed(found, len(found), listed.is_floor)
 
 
 def get_process_instance_history(

@@ -6,6 +6,7 @@ asked only for keys and lists that can mean one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -65,15 +66,24 @@ def children(ports: Ports, key: int) -> list[Found]:
     instance = instances.load(ports.table, key)
     if instance is None:
         return []
-    definition = definition_of(ports, instance)
-    found = _rows(ports, instance, definition.process)
-    direct = [row for row in found.values() if row.scope == key]
-    live = [row.key for row in direct if row.key in instance.root.live]
-    whole = instances.read_more(
-        ports.table, instance, [RecordKey(Variables, each) for each in live]
-    )
-    scopes = [Found(row.key, whole, definition, None if row.key in live else row) for row in direct]
-    return scopes + _called(ports, instance, key, definition.process)
+    whole = Found(instance.key, instance, definition_of(ports, instance))
+    scopes = _inside(ports, whole, key)
+    return scopes + _called(ports, instance, key, whole.definition.process)
+
+
+def with_scopes(ports: Ports, found: Iterable[Found]) -> list[Found]:
+    """Return instances, each with all that are shown as its children and are scopes of it."""
+    return [each for whole in found for each in (whole, *_inside(ports, whole, None))]
+
+
+def _inside(ports: Ports, whole: Found, key: int | None) -> list[Found]:
+    """Return the scopes of an instance, live and ended: those directly in one, or all."""
+    instance, definition = whole.instance, whole.definition
+    found = _rows(ports, instance, definition.process).values()
+    wanted = [row for row in found if key in (None, row.scope)]
+    live = [row.key for row in wanted if row.key in instance.root.live]
+    read = instances.read_more(ports.table, instance, [RecordKey(Variables, each) for each in live])
+    return [Found(row.key, read, definition, None if row.key in live else row) for row in wanted]
 
 
 def _called(ports: Ports, instance: Instance, key: int, process: Process) -> list[Found]:

@@ -115,6 +115,51 @@ def test_a_subprocess_is_listed_among_the_children_of_its_instance(
     assert [(scope["elementInstanceKey"], "subprocess")] * count == found
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["default", "subprocess"]),
+        ("sortOrder=asc&sortBy=key", ["default", "subprocess"]),
+        ("sortOrder=desc&sortBy=key", ["subprocess", "default"]),
+        ("activityId={inner}", ["subprocess"]),
+        ("state=active", ["default", "subprocess"]),
+        ("state=completed", []),
+        ("page=2&size=1&sortBy=key", ["subprocess"]),
+        ("bpmnProcessId=subprocess", ["default", "subprocess"]),
+        ("bpmnProcessId=other", []),
+        ("createdFrom=2026-03-02T09:00:01Z", []),
+        ("createdTo=2026-03-02T08:59:59Z", []),
+    ],
+)
+def test_subprocesses_are_listed_beside_instances_where_children_are_asked_for(
+    client: Client, query: str, expected: list[str]
+) -> None:
+    key = create(client, model("subprocess"))
+    (scope,) = instance(client, key)["activeElementInstances"]
+    (inner,) = instance(client, scope["elementInstanceKey"])["activeElementInstances"]
+    asked = query.format(inner=inner["elementId"])
+
+    listed = client.get(f"{INSTANCES}?includeChildProcesses=true&{asked}").json
+
+    found = [each["processType"] for each in items(listed)]
+    assert (expected if "sortBy" in query else sorted(expected)) == (
+        found if "sortBy" in query else sorted(found)
+    )
+
+
+def test_a_subprocess_that_has_ended_is_listed_as_such(client: Client) -> None:
+    key = create(client, model("subprocess"))
+    (scope,) = instance(client, key)["activeElementInstances"]
+    for _ in ("pack", "label"):
+        (job,) = items(client.get("/v1/jobs?state=active").json)
+        client.post(f"/v1/jobs/{job['key']}/complete", {"variables": {}})
+
+    asked = "includeChildProcesses=true&state=completed"
+    listed = items(client.get(f"{INSTANCES}?{asked}").json)
+
+    assert [scope["elementInstanceKey"]] == [each["key"] for each in listed]
+
+
 # --- jobs --------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +15,10 @@ from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages, shapes
 from chalicelib.api.zenbpm.pages import Order
 from chalicelib.api.zenbpm.views import (
+    ACTIVE,
     ASKED_STATES,
     CALL_ACTIVITY,
+    FAILED,
     SORT_KEYS,
     HistoryView,
     InstanceView,
@@ -86,8 +88,8 @@ def create_process_instance() -> Response:
 def get_process_instances() -> Response:
     """getProcessInstances: 200 and a page; 400.
 
-    Where children are included, those that do parts of a multi-instance body are listed; what is
-    a scope of its instance, as a subprocess is, is shown where its parent is asked for.
+    Where children are included, subprocesses and multi-instance bodies are listed beside whole
+    instances.
     """
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
     if "parentProcessInstanceKey" in asked:
@@ -95,17 +97,17 @@ def get_process_instances() -> Response:
         types = None if asked.get("includeChildProcesses") else frozenset({CALL_ACTIVITY})
         children = _children(asked["parentProcessInstanceKey"], asked, ORDER, types)
         return pages.answer(shapes.INSTANCE_PAGE, asked, children)
-    key = asked.get("processDefinitionKey")
+    if asked.get("includeChildProcesses"):
+        return pages.answer(shapes.INSTANCE_PAGE, asked, _with_scopes(asked))
     states, is_stuck = ASKED_STATES[asked.get("state")]
     wanted = WantedInstances(
-        definition_keys=None if key is None else frozenset({key}),
+        definition_keys=_definition_keys(asked),
         states=states,
         is_stuck=is_stuck,
         business_key=asked.get("businessKey"),
         element_id=asked.get("activityId"),
         created_from=asked.get("createdFrom"),
         created_to=asked.get("createdTo"),
-        includes_parts=asked.get("includeChildProcesses", False),
     )
     listed = instances.get_process_instances(
         wiring.ports(), wanted, asked.get("bpmnProcessId"), pages.cut(asked, ORDER)
@@ -225,11 +227,44 @@ def _children(
 ) -> Listed[InstanceView]:
     """Return the page of the children of one instance, or of a subprocess, that is asked for."""
     found = scopes.children(wiring.ports(), key)
-    shown = [child for each in found if is_asked(child := view(each), asked)]
+    shown = [view(each) for each in found]
     shown = [child for child in shown if types is None or child.process_type in types]
+    return _page(shown, asked, order)
+
+
+def _with_scopes(asked: Mapping[str, Any]) -> Listed[InstanceView]:
+    """Return the page of instances and of the scopes in them that is asked for.
+
+    What has ended has nothing in it that goes on, and what began has nothing that began before.
+    """
+    goes_on = asked.get("state") in (ACTIVE, FAILED)
+    wanted = WantedInstances(
+        definition_keys=_definition_keys(asked),
+        states=ASKED_STATES[ACTIVE][0] if goes_on else None,
+        business_key=asked.get("businessKey"),
+        created_to=asked.get("createdTo"),
+        includes_parts=True,
+    )
+    listed = instances.get_process_instances_with_scopes(
+        wiring.ports(), wanted, asked.get("bpmnProcessId")
+    )
+    page = _page([view(each) for each in listed.items], asked, ORDER)
+    return Listed(page.items, page.total, listed.is_floor)
+
+
+def _page(
+    shown: Iterable[InstanceView], asked: Mapping[str, Any], order: Order
+) -> Listed[InstanceView]:
+    """Return the page that is asked for of those that are."""
+    found = [each for each in shown if is_asked(each, asked)]
     cut = pages.cut(asked, order)
-    shown.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(shown[cut.first : cut.first + cut.size], len(shown))
+    found.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
+    return Listed(found[cut.first : cut.first + cut.size], len(found))
+
+
+def _definition_keys(asked: Mapping[str, Any]) -> frozenset[int] | None:
+    key = asked.get("processDefinitionKey")
+    return None if key is None else frozenset({key})
 
 
 def _time_to_live(text: str | None) -> timedelta | None:
