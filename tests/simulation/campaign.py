@@ -11,7 +11,7 @@ from multiprocessing import get_context
 
 from tests.simulation import mutations, runner
 from tests.simulation.runner import Failure, Tally
-from tests.simulation.scenarios import CORE, SCENARIOS, UNPAIRED, WHOLE
+from tests.simulation.scenarios import CORE, SCENARIOS, WHOLE
 
 SEEDS = 1_000  # of each scenario of CORE (design section 9)
 SEEDS_OF_OTHERS = 100
@@ -113,7 +113,7 @@ def run_all(
     count, end = Count(), time.monotonic() + seconds
     names = only or tuple(SCENARIOS)
     whole = [name for name in names if name in WHOLE]
-    others = [name for name in names if name not in (*WHOLE, *UNPAIRED)]
+    others = [name for name in names if name not in WHOLE]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         are_noticed = bool(only) or mutations.run_all(pool, say)
         for tasks, until in (

@@ -15,7 +15,9 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     JobState,
+    RecordKey,
     Root,
+    Variables,
 )
 from chalicelib.engine.turn import Entered, HistoryEvent, Left
 from chalicelib.store import (
@@ -145,6 +147,30 @@ def ended_heard(stage: Stage) -> Iterator[str]:
             yield f"instance {instance.key} has an ended user task whose listener is {heard}"
         if JobState.COMPLETED in states and heard:
             yield f"instance {instance.key} has a user task that was done and ended: {heard}"
+
+
+def undone_as_left(stage: Stage) -> Iterator[str]:
+    """What was done is undone once, by who sees what its scope left; that is kept no longer."""
+    for instance in _instances(stage):
+        made = [job for job in _jobs(instance) if job.element_id == "refund"]
+        seen = [(job.state, job.inputs.get("back")) for job in made]
+        if seen != [(JobState.COMPLETED, 2)]:
+            yield f"instance {instance.key} undid {seen}"
+        records = instance.records.values()
+        kept = [record.scope for record in records if isinstance(record, Variables)]
+        if kept != [instance.key]:
+            yield f"instance {instance.key} keeps variables of {kept}"
+
+
+def all_doubled(stage: Stage) -> Iterator[str]:
+    """Each iteration gave its result, in its place, whoever did it."""
+    for instance in _instances(stage):
+        top = instance.records.get(RecordKey(Variables, instance.key))
+        if instance.root.parent is not None or not isinstance(top, Variables):
+            continue
+        results = top.values.get("done")
+        if results != [2 * number for number in range(1, len(results or ()) + 1)] or not results:
+            yield f"instance {instance.key} has the results {results}"
 
 
 def _instances(stage: Stage) -> Iterator[Instance]:

@@ -18,12 +18,19 @@ from chalicelib.delivery import bells, horizon, later
 from chalicelib.delivery.bells import Bell
 from chalicelib.delivery.promise import promise
 from chalicelib.delivery.verdicts import Verdict
-from chalicelib.engine import ad_hoc_jobs, execution_listeners, subscriptions, task_listeners
+from chalicelib.engine import (
+    ad_hoc_jobs,
+    ended_scopes,
+    execution_listeners,
+    parts,
+    subscriptions,
+    task_listeners,
+)
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
 from chalicelib.engine.turn import Turn
-from chalicelib.operations import buffering, claims, failures, handing_out, turns
+from chalicelib.operations import buffering, child_sweep, claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
 from chalicelib.ports import (
     Condition,
@@ -241,6 +248,24 @@ def records_written_whole() -> Mutant:
         return write and replace(write, set=dict(new))
 
     return replaced(difference, update=update_all)
+
+
+# --- what is told of iterations, and kept of scopes ----------------------------------------------
+
+
+def reports_stay_lost() -> Mutant:
+    """Let the sweeper not have an iteration reported that its body did not hear of."""
+    return replaced(child_sweep, _unheard=lambda *_: iter(()))
+
+
+def withdrawals_untold() -> Mutant:
+    """Tell a body nothing of an iteration that an operator ended."""
+    return replaced(parts, withdraw=lambda *_: None)
+
+
+def nothing_left() -> Mutant:
+    """Keep nothing of what a scope leaves for who undoes it."""
+    return replaced(ended_scopes, keep=lambda *_: ())
 
 
 # --- listeners before what they hold up ----------------------------------------------------------

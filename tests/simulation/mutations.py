@@ -239,6 +239,13 @@ def ordering_mutations() -> list[Mutation]:
             mutants.processes_end_unheard,
             ("heard-at-its-end", "heard-at-its-cancel"),
         ),
+        Mutation("having lost iterations reported", mutants.reports_stay_lost, ("net-of-reports",)),
+        Mutation(
+            "telling a body of an iteration that was ended",
+            mutants.withdrawals_untold,
+            ("iteration-withdrawn",),
+        ),
+        Mutation("keeping what a scope left", mutants.nothing_left, ("undone-as-left",)),
         Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
         *(Mutation(*each) for each in run_mutations.ORDERINGS),
         *(Mutation(*each) for each in route_mutations.ORDERINGS),

@@ -97,6 +97,23 @@ def move(stage: Stage, element_id: str) -> None:
             stage.ledger.refused.append(f"move: {rejected.message}")
 
 
+def withdraw(stage: Stage, element_id: str) -> None:
+    """End one of the iterations of an element that a part of a body has begun; a part without any
+    would be stuck."""
+    for key in sorted(stage.watch.open_roots):
+        instance = instances.load(stage.inner, key, None)
+        if instance is None or instance.root.parent is None:
+            continue
+        live = instance.root.live.values()
+        victims = tuple(each.key for each in live if each.element_id == element_id and each.loop)
+        if len(victims) > 1:
+            once = Once("POST /v1/modify/process-instance", f"withdraw {key}", "{}")
+            command = ModifyInstance((), victims[:1])
+            operation = partial(modify_process_instance, stage.ports, key, command, once)
+            _try(stage, "withdraw", operation)
+            return
+
+
 def activate(stage: Stage, box: str, element_id: str) -> None:
     """Activate one element more in each live ad-hoc subprocess of an id; each once."""
     for key in sorted(stage.watch.open_roots):

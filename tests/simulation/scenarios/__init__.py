@@ -48,6 +48,3 @@ WHOLE = (
     "ad-hoc-listed",
     *(scenario.name for scenario in scheduling.SCENARIOS),
 )
-
-# Those whose pairs are not run, as they are others with their real bounds and many more calls.
-UNPAIRED: tuple[str, ...] = ()

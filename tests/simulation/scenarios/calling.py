@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 
 from chalicelib.engine import parts
+from chalicelib.operations import owed
+from tests.simulation import expectations, operators
 from tests.simulation.clients import cancelling, one_start
 from tests.simulation.replacing import replaced
 from tests.simulation.scenario import Edit, Scenario
@@ -18,6 +21,9 @@ ENOUGH = Edit(
     "<bpmn:completionCondition>=numberOfCompletedInstances = 1</bpmn:completionCondition>"
     "</bpmn:multiInstance",
 )
+NEVER = Edit(ENOUGH.old, ENOUGH.new.replace("= 1<", "= 9<"))
+DAY_MS = 86_400_000
+LOOK_MS = 20
 LONG = Habits(lock=timedelta(seconds=60), work_ms=30_985)
 NO_TIMER = Edit("PT30S", "PT2H")
 ENDS_IN_ERROR = Edit(
@@ -73,6 +79,54 @@ def _parts(stage: Stage) -> None:
     hire(stage, "worker of pack", "pack", Habits(jobs_max=3))
 
 
+def _withdrawn(stage: Stage) -> None:
+    """An operator ends an iteration of a part at the moment its job is completed: its body, which
+    counts what is reported, is complete all the same."""
+    _parts(stage)
+    stage.client("operator", lambda: operators.withdraw(stage, "pack"), after_ms=212)
+
+
+def _net_of_reports(stage: Stage) -> None:
+    """Every message is lost when an iteration is done that its body did not hear of: the sweeper
+    has it reported, without which the body would never be complete."""
+    _parts(stage)
+
+    def lose() -> None:
+        while not (stage.ledger.completed or stage.watch.is_quiet()):
+            stage.world.pause(LOOK_MS)
+        operators.lose_messages(stage)
+
+    stage.client("vandal", lose, after_ms=LOOK_MS)
+    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
+
+
+@contextmanager
+def _told_by_messages_alone() -> Iterator[None]:
+    """Parts of one, and nothing that an instance owes is done in the request that made it so."""
+    with _parts_of_one(), replaced(owed, INLINE_MAX=0):
+        yield
+
+
+def _doubled(stage: Stage) -> None:
+    """As many iterations as an instance does alone, or one more, which need no worker."""
+    one_start(stage)
+
+
+def _of(total: int) -> tuple[Edit, ...]:
+    """Double each of so many numbers."""
+    return (
+        NO_TIMER,
+        Edit("=[1, 2]", f"=for i in 1..{total} return i"),
+        Edit("bpmn:serviceTask", "bpmn:scriptTask"),
+        Edit(
+            "<zeebe:ioMapping>",
+            '<zeebe:script expression="=2 * parcel" resultVariable="packed" /><zeebe:ioMapping>',
+        ),
+        Edit('<zeebe:taskDefinition type="pack" />', ""),
+        Edit('<zeebe:output source="=token" target="packed" />', ""),
+    )
+
+
 PARTED = "calls/many.bpmn"
 SCENARIOS = (
     Scenario("call", "calls/call.bpmn", _call, (NO_TIMER,)),
@@ -84,4 +138,19 @@ SCENARIOS = (
     Scenario("many-in-parts", PARTED, _parts, (NO_TIMER, THREE), under=_parts_of_two),
     Scenario("parts-enough", PARTED, _parts, (NO_TIMER, ENOUGH), under=_parts_of_one),
     Scenario("parts-interrupted", PARTED, _many_interrupted, under=_parts_of_one),
+    Scenario(
+        "iteration-withdrawn", PARTED, _withdrawn, (NO_TIMER, THREE, NEVER), under=_parts_of_two
+    ),
+    Scenario(
+        "net-of-reports",
+        PARTED,
+        _net_of_reports,
+        (Edit("PT30S", "P30D"), NEVER),
+        under=_told_by_messages_alone,
+        settle_ms=3 * DAY_MS,
+    ),
+    Scenario("sixty-four", PARTED, _doubled, _of(parts.AT_ONCE), expect=expectations.all_doubled),
+    Scenario(
+        "sixty-five", PARTED, _doubled, _of(parts.AT_ONCE + 1), expect=expectations.all_doubled
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 
 from chalicelib.engine import keys
@@ -157,6 +158,18 @@ def _undone(stage: Stage) -> None:
         hire(stage, f"worker of {type_}", type_)
 
 
+def _undone_as_left(stage: Stage) -> None:
+    """What a subprocess left is undone at the moment its variable means something else outside."""
+
+    def set_price(key: int) -> None:
+        stage.world.pause(208 + stage.world.plan.jitter_ms())
+        set_variables(stage, key, {"price": Decimal(99)})
+
+    one_start(stage, set_price, {"fare": Decimal(1), "price": Decimal(7)})
+    for type_ in ("charge", "refund"):
+        hire(stage, f"worker of {type_}", type_)
+
+
 def _net(stage: Stage) -> None:
     """Every message is lost, as none should be: the sweeper tells all again within a day."""
     one_start(stage)
@@ -205,6 +218,9 @@ SCENARIOS = (
         "transaction.bpmn",
         _undone,
         (_past("begin", "reserve", "charge"), _past("given_up", "remind", "reminded")),
+    ),
+    Scenario(
+        "undone-as-left", "undo/left.bpmn", _undone_as_left, expect=expectations.undone_as_left
     ),
     Scenario("net", "timer_catch.bpmn", _net, struck_ms=2 * DAY_MS, settle_ms=2 * DAY_MS),
 )

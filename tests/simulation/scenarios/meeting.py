@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -12,7 +12,7 @@ from chalicelib.errors import Rejected
 from chalicelib.operations import broadcasts, owed
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.profile import Profile
-from chalicelib.store import instances
+from chalicelib.store import instances, names
 from tests.simulation import expectations, operators
 from tests.simulation.clients import cancel, let_wait, one_start, publish, start
 from tests.simulation.replacing import replaced
@@ -37,6 +37,8 @@ ROUNDS_MAX = 12  # of a client who makes sure that nobody waits for ever
 SLOW = Habits(lock=timedelta(seconds=60), work_ms=2_000)
 DAY_MS = 86_400_000
 LATE_MS = 400_000  # by then what a death delayed has come back: twice a visibility of 180 s
+CANCEL_MS = 16  # from the start of who throws a signal to about the first page of it
+ENDED = (InstanceState.COMPLETED, InstanceState.TERMINATED)
 HURRY_MS = 216  # from a start to the moment at which its job is usually completed
 
 
@@ -125,8 +127,11 @@ def _let_go(stage: Stage, again: Callable[[int], object]) -> None:
         again(number)
 
 
-def _throw_while_two_wait(stage: Stage, patience_ms: int) -> None:
-    """Two wait for a signal that is thrown; both are to be reached within some time."""
+def _throw_while_two_wait(
+    stage: Stage, patience_ms: int, meanwhile: Callable[[int], None] = lambda _: None
+) -> None:
+    """Two wait for a signal that is thrown; both are to be reached within some time, unless what
+    happens `meanwhile` to the first ends it."""
     waiting: list[int] = []
 
     def wait_for_it() -> None:
@@ -137,12 +142,14 @@ def _throw_while_two_wait(stage: Stage, patience_ms: int) -> None:
     def raise_alarm() -> None:
         for _ in range(ROUNDS_MAX):
             before = list(waiting)
+            for key in before[:1]:
+                stage.client("meanwhile", partial(meanwhile, key))
             if start(stage, {"throws": "red"}) is not None:
                 break
         stage.world.pause(patience_ms)
         for key in before:
             instance = instances.load(stage.inner, key, None)
-            if instance is None or instance.root.state is not InstanceState.COMPLETED:
+            if instance is None or instance.root.state not in ENDED:
                 stage.world.complain(f"instance {key} waited for the alarm and was not reached")
         _let_go(stage, lambda _: start(stage, {"throws": "red"}))
 
@@ -154,6 +161,17 @@ def _throw_while_two_wait(stage: Stage, patience_ms: int) -> None:
 def _broadcast(stage: Stage) -> None:
     """A signal is thrown while two wait: it reaches both, whoever dies, and nobody twice."""
     _throw_while_two_wait(stage, LATE_MS)
+
+
+def _broadcast_and_cancelled(stage: Stage) -> None:
+    """One of two who wait for a signal is cancelled while it comes page by page: the other one is
+    reached all the same."""
+
+    def soon(key: int) -> None:
+        stage.world.pause(max(0, CANCEL_MS + stage.world.plan.jitter_ms()))
+        cancel(stage, key)
+
+    _throw_while_two_wait(stage, LATE_MS, soon)
 
 
 def _broadcast_beside(stage: Stage) -> None:
@@ -168,8 +186,11 @@ def _broadcast_beside(stage: Stage) -> None:
     hire(stage, "worker of thank", "thank")
 
 
-def _small_pages() -> AbstractContextManager[None]:
-    return replaced(broadcasts, PAGE_MAX=1)
+@contextmanager
+def _small_pages() -> Iterator[None]:
+    """Pages of one, of two shards: sixteen are read alike."""
+    with replaced(broadcasts, PAGE_MAX=1), replaced(names, SIGNAL_SHARDS=2):
+        yield
 
 
 def _thrown(stage: Stage) -> None:
@@ -241,8 +262,10 @@ def _net_of_signals(stage: Stage) -> None:
     stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
 
 
-def _nothing_handed_on() -> AbstractContextManager[None]:
-    return replaced(broadcasts, PAGE_MAX=1, _hand_on=lambda ports, pages: None)
+@contextmanager
+def _nothing_handed_on() -> Iterator[None]:
+    with _small_pages(), replaced(broadcasts, _hand_on=lambda ports, pages: None):
+        yield
 
 
 SCENARIOS = (
@@ -292,6 +315,9 @@ SCENARIOS = (
     ),
     Scenario("two-arm-one-name", "message_catch.bpmn", _two_arm_one_name),
     Scenario("broadcast", "signal.bpmn", _broadcast, under=_small_pages),
+    Scenario(
+        "broadcast-and-cancelled", "signal.bpmn", _broadcast_and_cancelled, under=_small_pages
+    ),
     Scenario(
         "broadcast-beside",
         "message_throw.bpmn",
