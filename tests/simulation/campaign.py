@@ -100,7 +100,10 @@ def run_task(task: Task, seconds: float, turn: int) -> tuple[Task, Tally]:
             first = task.part * SEEDS_A_TASK + 1
             return task, runner.seeds(scenario, first, first + SEEDS_A_TASK - 1)
         case _:
-            return task, runner.pairs(scenario, task.part, PARTS, seconds, turn)
+            is_core = task.scenario in CORE
+            return task, runner.pairs(
+                scenario, task.part, PARTS, seconds, turn, strikes_spare=is_core
+            )
 
 
 def run_all(

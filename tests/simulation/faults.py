@@ -104,6 +104,7 @@ MAY_STRIKE: Mapping[Call, tuple[Strike, ...]] = {
 }
 
 PAIRED = frozenset({Strike.CRASH_BEFORE, Strike.CRASH_AFTER, Strike.LOST_ANSWER, Strike.DUPLICATE})
+LASTING = frozenset({Call.WRITE, Call.TRANSACT, Call.SCHEDULE, Call.ENSURE})
 READS = frozenset({Call.READ, Call.READ_MANY})
 
 
@@ -122,6 +123,12 @@ class Point:
     begins: object = None
     is_answered: bool = True
     ends: bool = False
+
+
+def last_effect(points: Sequence[Point]) -> int:
+    """Return the number of the latest call that changed more than queues, -1 if none did."""
+    changing = (i for i, point in enumerate(points) if point.call in LASTING and point.is_effective)
+    return max(changing, default=-1)
 
 
 def ones(points: Sequence[Point]) -> list[tuple[int, Strike]]:

@@ -229,6 +229,15 @@ def ordering_mutations() -> list[Mutation]:
             mutants.dmn_latest_not_compared,
             ("two-dmn-deployments",),
         ),
+        Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
+        *(Mutation(*each) for each in run_mutations.ORDERINGS),
+        *(Mutation(*each) for each in route_mutations.ORDERINGS),
+    ]
+
+
+def engine_mutations() -> list[Mutation]:
+    """Return those of what the engine hears, keeps and tells when something ends."""
+    return [
         Mutation("a decision within its turn", mutants.decisions_apart, ("decided-or-cancelled",)),
         Mutation(
             "hearing a user task before it ends", mutants.tasks_end_unheard, ("ended-and-heard",)
@@ -246,15 +255,12 @@ def ordering_mutations() -> list[Mutation]:
             ("iteration-withdrawn",),
         ),
         Mutation("keeping what a scope left", mutants.nothing_left, ("undone-as-left",)),
-        Mutation("ringing on before a 409", mutants.not_rung_on, ("lambda-and-http",)),
-        *(Mutation(*each) for each in run_mutations.ORDERINGS),
-        *(Mutation(*each) for each in route_mutations.ORDERINGS),
     ]
 
 
 def mutations() -> list[Mutation]:
     """Return all mutations."""
-    return [*clause_mutations(), *ordering_mutations()]
+    return [*clause_mutations(), *ordering_mutations(), *engine_mutations()]
 
 
 def attempt(name: str, runs_max: int = RUNS_MAX) -> tuple[str, Failure | None, int]:

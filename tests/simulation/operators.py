@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -33,11 +34,13 @@ from chalicelib.operations.jobs import assign_job
 from chalicelib.operations.retries import update_job_retries
 from chalicelib.ports import Message
 from chalicelib.profile import Profile
-from chalicelib.store import instances, jobs
+from chalicelib.store import instances, jobs, sweeping, table
 from chalicelib.store.marks import Once
 from chalicelib.store.moments import to_ms
+from chalicelib.store.sweeping import Of
 from tests.simulation.changes import number
 from tests.simulation.clients import cancel, complete
+from tests.simulation.replacing import replaced
 from tests.simulation.stage import Stage
 
 LOOK_MS = 700  # between two looks for something to do
@@ -269,17 +272,24 @@ def lose_messages(stage: Stage) -> None:
         stage.queues.inner.lose(queue)
 
 
-def sweep_regularly(stage: Stage) -> None:
+def sweep_regularly(stage: Stage, sixth: int = 0) -> None:
     """Begin a sweep every six hours; the hours between would show nothing new.
 
-    The fourth of them is the daily one of everything.
+    The fourth of them is the daily one of everything; `sixth` of them were before the play.
     """
-    sixth = 0
     while not stage.is_over:
         stage.world.pause(6 * HOUR_MS)
         sixth += 1
         whole = sixth % 4 == 0
         _try(stage, "sweep", partial(sweep_parts.begin, stage.ports, whole=whole))
+
+
+@contextmanager
+def few_segments() -> Iterator[None]:
+    """Sweep in two segments, of two shards: of the many there are all but one would be empty."""
+    of = dict.fromkeys(sweeping.PARTS, 2) | {Of.SCHEDULED: 1, Of.STARTS: 1}
+    with replaced(table, SHARDS=2), replaced(sweep_parts, PARTS=of):
+        yield
 
 
 def _records(stage: Stage, kind: type[T]) -> list[T]:

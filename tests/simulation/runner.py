@@ -113,21 +113,30 @@ def singles(scenario: Scenario, part: int = 0, parts: int = 1, seed: int = 0) ->
 
 
 @rarely_collecting()
-def pairs(scenario: Scenario, part: int, parts: int, seconds: float, turn: int = 0) -> Tally:
+def pairs(
+    scenario: Scenario,
+    part: int,
+    parts: int,
+    seconds: float,
+    turn: int = 0,
+    *,
+    strikes_spare: bool = True,
+) -> Tally:
     """Strike twice, each in a way of PAIRED, the second anywhere after the first.
 
     Shapes: `part` takes every `parts`-th of the first strikes; if there are more pairs than
-        about so many seconds allow, every n-th second strike is taken, others in each `turn`.
+        about so many seconds allow, every n-th second strike is taken, others in each `turn`;
+        `strikes_spare` says whether calls are struck, too, after which only queues change.
     """
     tally, began, calm = Tally(), time.monotonic(), Script()
-    points = play(scenario, Plan(), None, calm).points
-    firsts = paired(points, 0)[part::parts]
+    outcome = play(scenario, Plan(), None, calm)
+    firsts = _worth(outcome, 0, strikes_spare)[part::parts]
     for number, (index, first) in enumerate(firsts):
         once = Script(calm.tapes, index)
-        points = play(scenario, Plan(0, {index: first}), None, once).points
-        if points[index].ends:
+        outcome = play(scenario, Plan(0, {index: first}), None, once)
+        if outcome.points[index].ends:
             continue  # all is as after a crash
-        seconds_of = paired(points, index + 1)
+        seconds_of = _worth(outcome, index + 1, strikes_spare)
         tally.possible += len(seconds_of)
         stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
         for later, second in seconds_of[(number + turn) % stride :: stride]:
@@ -135,6 +144,11 @@ def pairs(scenario: Scenario, part: int, parts: int, seconds: float, turn: int =
             plan = Plan(0, {index: first, later: second})
             try_plan(scenario, plan, tally, script, is_cut=True)
     return tally
+
+
+def _worth(outcome: Outcome, start: int, strikes_spare: bool) -> list[tuple[int, Strike]]:
+    found = paired(outcome.points, start)
+    return [each for each in found if strikes_spare or each[0] < outcome.lively]
 
 
 def _stride(tally: Tally, began: float, seconds: float, left: int) -> int:

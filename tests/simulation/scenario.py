@@ -31,7 +31,7 @@ from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
 from tests.simulation import run_invariants
 from tests.simulation.bugs import reporting_bugs
-from tests.simulation.faults import Plan, Point
+from tests.simulation.faults import Plan, Point, last_effect
 from tests.simulation.invariants import check, unfinished
 from tests.simulation.ledger import Ledger
 from tests.simulation.ports import (
@@ -109,6 +109,7 @@ class Outcome:
     points: list[Point]  # the calls that could be struck
     struck: list[str]
     is_told: bool = False  # the rest is that of another run
+    lively: int = 0  # of the points those after which only what is spare is left
 
 
 def play(
@@ -138,7 +139,8 @@ def _play(scenario: Scenario, world: World) -> Outcome:
     world.violations += check(stage)
     world.violations += run_invariants.check(stage.inner, stage.watch.runs)
     world.violations += scenario.expect(stage)
-    return Outcome(world.violations, world.calls, world.points, world.struck)
+    lively = max(stage.calls_to_end, last_effect(world.points) + 1)
+    return Outcome(world.violations, world.calls, world.points, world.struck, lively=lively)
 
 
 def _let_act(stage: Stage, scenario: Scenario) -> None:
@@ -147,6 +149,7 @@ def _let_act(stage: Stage, scenario: Scenario) -> None:
     settle_ms = scenario.settle_ms
     world.run(world.now_ms + scenario.struck_ms, stage.is_played)
     stage.is_over = stage.is_played()
+    stage.calls_to_end = len(world.points)
     if stage.is_over:
         world.run(world.now_ms + DRAIN_STRUCK_MS, stage.is_quiet)
     world.healed = True

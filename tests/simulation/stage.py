@@ -35,6 +35,7 @@ class Stage:
     clients: int = 0  # who have not yet asked for all they want
     is_scheduling: bool = False  # of scheduled jobs: a message may still make a row
     is_routing: bool = False  # of messages in channels
+    calls_to_end: int = 0  # those that could be struck before all was played
     is_over: bool = False  # the play is done: who waits for work goes home
 
     def client(self, name: str, act: Callable[[], None], after_ms: int = 0) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.faults import Call, Plan, Point, Strike, paired
+from tests.simulation.faults import Call, Plan, Point, Strike, last_effect, paired
 from tests.simulation.scenario import play
 from tests.simulation.scenarios import SCENARIOS
 
@@ -86,6 +86,23 @@ def test_an_answer_is_not_lost_where_the_same_is_left_by(points: list[Point]) ->
 )
 def test_an_answer_is_lost_where(points: list[Point]) -> None:
     assert (0, Strike.LOST_ANSWER) in paired(points, 0)
+
+
+def test_after_the_last_effect_only_queues_change() -> None:
+    calls = (Call.SEND, Call.WRITE, Call.READ, Call.DELETE)
+    points = [Point(call, "process") for call in calls]
+    refused = Point(Call.TRANSACT, "process", is_effective=False)
+
+    assert 1 == last_effect([*points, refused])
+    assert -1 == last_effect(points[:1])
+
+
+def test_what_is_lively_ends_with_the_play_or_with_a_later_effect() -> None:
+    ended = play(SCENARIOS["cancel-and-complete"], Plan())
+    fired = play(SCENARIOS["timer-start"], Plan())  # the play is over before the timer is due
+
+    assert last_effect(ended.points) < ended.lively < len(ended.points)
+    assert last_effect(fired.points) + 1 == fired.lively
 
 
 def test_a_run_tells_whose_its_calls_were_and_what_they_changed() -> None:

@@ -97,13 +97,13 @@ def _net_of_reports(stage: Stage) -> None:
         operators.lose_messages(stage)
 
     stage.client("vandal", lose, after_ms=LOOK_MS)
-    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
+    stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage, 3))
 
 
 @contextmanager
 def _told_by_messages_alone() -> Iterator[None]:
     """Parts of one, and nothing that an instance owes is done in the request that made it so."""
-    with _parts_of_one(), replaced(owed, INLINE_MAX=0):
+    with operators.few_segments(), _parts_of_one(), replaced(owed, INLINE_MAX=0):
         yield
 
 

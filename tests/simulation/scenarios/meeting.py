@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -251,8 +251,10 @@ def _net_of_messages(stage: Stage) -> None:
     stage.world.spawn("sweeper", lambda: operators.sweep_regularly(stage))
 
 
-def _nothing_inline() -> AbstractContextManager[None]:
-    return replaced(owed, INLINE_MAX=0)
+@contextmanager
+def _nothing_inline() -> Iterator[None]:
+    with operators.few_segments(), replaced(owed, INLINE_MAX=0):
+        yield
 
 
 def _net_of_signals(stage: Stage) -> None:
@@ -264,7 +266,11 @@ def _net_of_signals(stage: Stage) -> None:
 
 @contextmanager
 def _nothing_handed_on() -> Iterator[None]:
-    with _small_pages(), replaced(broadcasts, _hand_on=lambda ports, pages: None):
+    with (
+        operators.few_segments(),
+        _small_pages(),
+        replaced(broadcasts, _hand_on=lambda ports, pages: None),
+    ):
         yield
 
 
