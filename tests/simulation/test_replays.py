@@ -33,7 +33,7 @@ REPLAYS = [
     # a repeat of a request that came while its first attempt was still claiming
     ("asked-again", Plan(34, rate=0.03)),
     # a page of one broadcast done again, after another broadcast had come in between
-    ("broadcast-beside", Plan(0, {10: Strike.DUPLICATE, 40: Strike.CRASH_AFTER})),
+    ("broadcast-beside", Plan(0, {11: Strike.DUPLICATE, 30: Strike.CRASH_AFTER})),
     # a message that failed since its route was read slowly: that counted as time of evaluation
     ("routed-parts", Plan(0, {7: Strike.STALL})),
 ]
