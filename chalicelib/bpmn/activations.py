@@ -49,7 +49,8 @@ def _fill(found: Found, elements: dict[str, Element], around: Element) -> None:
             node, "expected an element inside that no flow leads to, to be activated; found none"
         )
     definition = replace(around.ad_hoc, activatable=told, activation=id_)
-    elements[around.id] = replace(around, ad_hoc=definition)
+    itself = elements[around.id]  # it may be in a scope of an activation by now
+    elements[around.id] = replace(itself, ad_hoc=definition)
     elements[id_] = Element(id_, Kind.AD_HOC_ACTIVATION, around.id, name=around.name)
     for each in inside:
         if not each.triggered_by_event:

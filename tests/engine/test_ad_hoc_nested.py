@@ -92,6 +92,20 @@ def test_one_inside_another_has_a_list_of_its_own() -> None:
     assert ["after"] == game.complete("a").open_jobs
 
 
+def test_an_operator_starts_an_element_of_one_inside_another_in_activations_of_both() -> None:
+    inner = ad_hoc("k", A, active="[]")
+    outer = ad_hoc("h", inner, B, active='["b"]', results=("found", "1"))
+    game = play(line(outer, service("after"))).create()
+    game.send(ModifyInstance(start=("a",)))
+
+    assert ["h", "h#innerInstance", "b", "h#innerInstance", "k", "k#innerInstance", "a"] == (
+        game.waiting
+    )
+    game.complete("b").complete("a")
+    assert [1, 1] == game.variables["found"]
+    assert ["after"] == game.open_jobs
+
+
 def test_two_activations_do_not_meet_at_a_join() -> None:
     box = ad_hoc("h", A, parallel("f"), service("c"), service("d"), parallel("j"), B,
                  flows="a > f; f > c > j; f > d > j; j > b", active='["a", "a"]')  # fmt: skip
