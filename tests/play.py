@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib import bpmn
-from chalicelib.bpmn.model import Process
+from chalicelib.bpmn.model import Kind, Process
+from chalicelib.engine.bonds import UNDOING
 from chalicelib.engine.commands import (
     ActivateElements,
     CancelInstance,
@@ -366,7 +367,22 @@ def check(turn: Turn, process: Process) -> None:
         edges_of_state = INSTANCE_LEADS_TO[before.root.state] | {before.root.state}
         assert after.root.state in edges_of_state
         assert all(key in turn.guards for key in old.keys() - after.records.keys())
+    check_scopes(after.root, process)
     check_tokens(after.root, process)
+
+
+def check_scopes(root: Root, process: Process) -> None:
+    """Check that what is live, or about to be entered, is in an instance of the scope that the
+    model has it in: of that scope, or, if it repeats, of its own body. Handlers run in what asked
+    for them, and what only waits for its end may be moved outwards."""
+    live = [e for e in root.live.values() if not (e.is_ending or e.is_listening)]
+    places = [(e.element_id, e.scope) for e in live]
+    for element_id, scope in (*places, *((move.element_id, move.scope) for move in root.agenda)):
+        around = process.id if scope == root.key else root.live[scope].element_id
+        if element_id in (process.id, around) or around == process.elements[element_id].scope:
+            continue
+        element = process.elements[around]
+        assert element.event_type in UNDOING or element.kind is Kind.REOPENED, (element_id, around)
 
 
 def check_tokens(root: Root, process: Process) -> None:

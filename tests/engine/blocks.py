@@ -22,7 +22,8 @@ LEAVES = (
 AROUND = (
     *("sequence", "fork", "some", "first", "choice", "loop"),
     *("sub", "sub late", "sub left", "sub handled", "sub mended", "sub beside", "sub told"),
-    *("sub failing", "sub raising", "sub escalating", "sub stopped", "tx"),
+    *("sub failing", "sub raising", "sub escalating", "sub stopped"),
+    *("tx", "tx twice", "tx each", "tx all", "sub undone", "sub recovered"),
     *("twice", "each", "all", "enough"),
     *("ad hoc", "ad hoc turns", "ad hoc enough", "agent"),
 )
@@ -83,12 +84,10 @@ class Drawing:
         match kind:
             case "sequence":
                 return self.sequence(inner)
-            case "tx":
-                return self._transaction(name, inner)
             case "loop":
                 return self._loop(name, inner)
             case _ if inner:
-                return self._sub(name, kind, inner)
+                return self._scope(name, kind, inner)
             case _:
                 return self._leaf(kind, name)
 
@@ -199,7 +198,33 @@ class Drawing:
 
     # --- scopes ----------------------------------------------------------------------------
 
-    def _transaction(self, name: str, inner: list[Block]) -> tuple[str, str]:
+    def _scope(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
+        match kind:
+            case "tx" | "tx twice" | "tx each" | "tx all":
+                return self._transaction(name, kind.removeprefix("tx").strip(), inner)
+            case "sub undone" | "sub recovered":
+                return self._compensated(name, kind, inner)
+            case _:
+                return self._sub(name, kind, inner)
+
+    def _compensated(self, name: str, kind: str, inner: list[Block]) -> tuple[str, str]:
+        """It is done for two, and all is undone behind it: by the handler of a task inside, or by
+        an event subprocess that asks for that."""
+        inside = Drawing(self)
+        first, last = inside.sequence(inner)
+        done = ev.undone(m.task(f"{name}_t"), m.service(f"{name}_u"))
+        parts = [m.start(f"{name}_si"), *inside.parts, done, m.end(f"{name}_se")]
+        if kind == "sub recovered":
+            asks = [m.service(f"{name}_hs"), ev.compensation_throw(f"{name}_hth")]
+            flows = f"{name}_h_start > {name}_hs > {name}_hth"
+            parts.append(m.event_sub(f"{name}_h", ev.compensation(), *asks, flows=flows))
+        flows = "; ".join([f"{name}_si > {name}_t > {first}", f"{last} > {name}_se", *inside.flows])
+        drawn = MANY["all"](m.sub(name, *parts, flows=flows))
+        self.parts += [drawn, ev.compensation_throw(f"{name}_th")]
+        self.flows.append(f"{name} > {name}_th")
+        return name, f"{name}_th"
+
+    def _transaction(self, name: str, repeat: str, inner: list[Block]) -> tuple[str, str]:
         """It is undone and left by its cancel event if c is 1 in the end."""
         inside = Drawing(self)
         first, last = inside.sequence(inner)
@@ -209,7 +234,8 @@ class Drawing:
         parts += [m.end(f"{name}_e"), ev.cancel_end(f"{name}_cancelled")]
         flows = [f"{name}_i > {name}_t > {first}", f"{last} > {split}", *inside.flows]
         flows += [f"{split} > {name}_e", f"{split} > {name}_cancelled: c = 1"]
-        self.parts.append(m.transaction(name, *parts, flows="; ".join(flows)))
+        drawn = m.transaction(name, *parts, flows="; ".join(flows))
+        self.parts.append(MANY[repeat](drawn) if repeat else drawn)
         self.parts += [ev.boundary_cancel(f"{name}_b", name), m.exclusive(after)]
         self.flows += [f"{name} > {after}", f"{name}_b > {after}"]
         return name, after
