@@ -30,20 +30,28 @@ from chalicelib.engine.stuck import Stuck, stop
 def run(draft: Draft) -> bool:
     """End what is being purged as far as the turn has room; say whether that is all.
 
-    Purges that wait for children are passed over.
+    Purges that wait for children are passed over; they stay where they are, since what follows on
+    another one may end what they are in.
     """
     waiting: list[Purge] = []
-    while draft.purges:
-        purge = draft.purges.pop()
-        is_done = _end_inside(draft, purge)
-        if is_done and any(_is_asked(draft, each) for each in _victims(draft, purge)):
+    while (purge := _next(draft, waiting)) is not None:
+        if not _end_inside(draft, purge):
+            return False
+        if any(_is_asked(draft, each) for each in _victims(draft, purge)):
             _quiet(draft, purge)
             waiting.append(purge)
-        elif not is_done or not _finish(draft, purge):
-            draft.purges += [purge, *reversed(waiting)]
+            continue
+        draft.purges.remove(purge)
+        rest = _finish(draft, purge)
+        if rest is not None:
+            draft.purges.append(rest)
             return False
-    draft.purges = waiting[::-1]
     return True
+
+
+def _next(draft: Draft, waiting: list[Purge]) -> Purge | None:
+    """Return the purge that was begun last and is not known to wait."""
+    return next((each for each in reversed(draft.purges) if each not in waiting), None)
 
 
 def can_go_on(draft: Draft, purge: Purge) -> bool:
@@ -137,8 +145,8 @@ def _keep_asked(draft: Draft, purge: Purge) -> None:
             draft.live[element.key] = element._replace(scope=purge.scope)
 
 
-def _finish(draft: Draft, purge: Purge) -> bool:
-    """Do what follows when nothing is left inside; say whether there was room for it."""
+def _finish(draft: Draft, purge: Purge) -> Purge | None:
+    """Do what follows when nothing is left inside; return what there was no room for."""
     if purge.is_withdrawn:
         return _withdraw(draft, purge.scope)
     catcher, draft.counts[purge.scope] = purge.catcher, 0
@@ -153,7 +161,7 @@ def _finish(draft: Draft, purge: Purge) -> bool:
     else:
         tokens.terminate(draft, draft.live[purge.scope])
         draft.agenda.append(catcher)
-    return True
+    return None
 
 
 def _undo(draft: Draft, element: ElementInstance) -> None:
@@ -163,15 +171,15 @@ def _undo(draft: Draft, element: ElementInstance) -> None:
         stop(draft, element, stuck)
 
 
-def _withdraw(draft: Draft, key: int) -> bool:
-    """End an element instance with its token, if there is room for it; say whether there was.
+def _withdraw(draft: Draft, key: int) -> Purge | None:
+    """End an element instance with its token; return what there is no room for.
 
     A scope that is left without tokens ends likewise, and an instance without is terminated.
     """
     while (element := draft.live.get(key)) is not None:  # else it ended with what was around it
         weight = weight_of(draft, element) + JOB_ACTIONS  # an ad-hoc subprocess asks anew
         if draft.actions + weight > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
-            return False
+            return Purge(key, is_withdrawn=True)
         tokens.terminate(draft, element)
         if element.loop:
             parts.withdraw(draft, element)
@@ -188,7 +196,7 @@ def _withdraw(draft: Draft, key: int) -> bool:
     if key == draft.key and not draft.counts[key]:
         draft.state = InstanceState.TERMINATING
         tokens.end_instance(draft)
-    return True
+    return None
 
 
 def weight_of(draft: Draft, element: ElementInstance) -> int:

@@ -235,6 +235,21 @@ def test_an_operator_starts_nothing_in_what_waits_for_its_end_alone() -> None:
     assert InstanceState.COMPLETED == game.complete("b").complete("mend").state
 
 
+def test_what_waits_for_its_calls_ends_with_what_is_around_it() -> None:
+    inner = ad_hoc("k", A, call("c", "child"), active='["a", "c"]', until="done")
+    outer = ad_hoc("h", inner, active='["k", "k"]', until="done")
+    game = play(line(outer, service("after"))).create(done=True)
+    game.complete("a").complete("a")
+    first, second = game.records(ChildWait)
+
+    game.send(EndChild(first.key, InstanceState.TERMINATED))
+    assert "after" not in game.waiting
+    game.send(EndChild(second.key, InstanceState.TERMINATED))
+
+    assert ["after"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("after").state
+
+
 def test_ending_what_is_active_waits_for_what_it_called_before_more_is_active() -> None:
     game = play(calls(active='["c"]')).create().activate("h", "b", cancels_remaining=True)
 

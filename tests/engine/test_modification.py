@@ -18,7 +18,18 @@ from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from chalicelib.store import execution
 from tests.engine.event_models import undone
-from tests.engine.models import boundary, call, end, line, parallel, process, service, start, sub
+from tests.engine.models import (
+    boundary,
+    call,
+    end,
+    line,
+    many,
+    parallel,
+    process,
+    service,
+    start,
+    sub,
+)
 from tests.play import Play, play
 
 TWO = line(service("a"), service("b"))
@@ -151,6 +162,21 @@ def test_a_parallel_gateway_that_is_started_does_not_wait_for_its_flows() -> Non
     modify(game, "j", ends=("a", "b"))
 
     assert InstanceState.COMPLETED == game.state
+
+
+@pytest.mark.parametrize("more", range(4))
+def test_scopes_that_are_left_with_nothing_end_though_the_turn_is_full(more: int) -> None:
+    timers = "".join(boundary(f"b{n}", "a", duration="PT1H") for n in range(more))
+    inner = sub("t", start("ti"), service("a"), timers, flows="ti > a")
+    outer = sub("s", start("si"), inner, flows="si > t")
+    model = process(start(), many(outer, cardinality="=30"), service("z"), flows="start > s > z")
+    game = play(model).create()
+    keys = tuple(e.key for e in game.root.live.values() if e.element_id == "a")
+
+    game.send(ModifyInstance(start=("z",), terminate=keys))
+
+    assert ["z"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("z").state
 
 
 def test_more_is_ended_than_fits_into_one_turn() -> None:
