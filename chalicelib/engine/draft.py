@@ -308,9 +308,9 @@ class Draft:
 
     def has_changes(self) -> bool:
         """Whether the turn made any difference."""
-        return (
-            bool(self.history or self.guards or self.effects) or self.state is not self.root.state
-        )
+        is_told = bool(self.history or self.guards or self.effects)
+        is_moved = self.state is not self.root.state or tuple(self.purges) != self.root.purges
+        return is_told or is_moved
 
     def turn(self, *, goes_on: bool, done: bool = True) -> Turn:
         """Freeze the draft; `goes_on` says that the agenda can be continued at once."""

@@ -164,6 +164,18 @@ def test_a_parallel_gateway_that_is_started_does_not_wait_for_its_flows() -> Non
     assert InstanceState.COMPLETED == game.state
 
 
+def test_what_is_withdrawn_while_it_is_interrupted_is_not_left_by_the_boundary_event() -> None:
+    around = (boundary("late", "x", duration="PT1S"), service("b"), service("c"), end())
+    xml = process(start(), call("x", "child"), *around, flows="start > x > end; late > b")
+    game = modify(play(xml).create(), "c").wait(2)
+
+    modify(game, ends=("x",))
+    (wait,) = game.records(ChildWait)
+    game.send(EndChild(wait.key, InstanceState.TERMINATED))
+
+    assert ["c"] == game.waiting
+
+
 @pytest.mark.parametrize("more", range(4))
 def test_scopes_that_are_left_with_nothing_end_though_the_turn_is_full(more: int) -> None:
     timers = "".join(boundary(f"b{n}", "a", duration="PT1H") for n in range(more))
