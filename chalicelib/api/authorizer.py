@@ -43,7 +43,9 @@ ROLES: Mapping[str, frozenset[Role]] = {
 }
 # Routes that are of no dialect: health, and what no route serves (404 and 405).
 LIVE = "/system/health/live"  # tells nothing but that it answers, with no table and to anybody
-UNPUBLISHED = frozenset({LIVE, "/system/health/ready", "/system/status", "/", ANY_PATH})
+UNPUBLISHED = frozenset(
+    {LIVE, "/system/health/ready", "/system/status", "/system/metrics", "/", ANY_PATH}
+)
 UNASKED = "OPTIONS"  # browsers send it without a key, before the request itself
 assert UNASKED in METHODS
 

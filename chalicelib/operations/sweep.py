@@ -33,7 +33,8 @@ from chalicelib.operations import child_sweep, message_sweep, routing_sweep, run
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import definitions, items, jobs, start_timers, table
+from chalicelib.store import census, definitions, items, jobs, start_timers, table
+from chalicelib.store.census import Share
 
 CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
 BELL_AGE = timedelta(days=1)  # of a bell that is rung again, of the 14 that a queue keeps it
@@ -228,9 +229,10 @@ def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
 
 def sweep_all(ports: Ports) -> Swept:
     """Sweep the whole live table now, in this process."""
-    sweeper = Sweeper(ports)
+    sweeper, began = Sweeper(ports), ports.clock.now()
     for page in _pages(ports):
         sweeper.look_at(page)
+    census.put(ports.table, began, Share(sweeper.instances, sweeper.jobs))
     tell(ports, [Census(sweeper.instances, sweeper.jobs)])
     report(sweeper)
     return sweeper.swept

@@ -8,11 +8,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from chalicelib.ports import Attribute, Item, Table, Update, Written
-from chalicelib.store import table
+from chalicelib.ports import LIVE, Attribute, Item, Query, Table, Update, Written
+from chalicelib.store import reading, table
 from chalicelib.store.moments import to_ms
 
 KEPT = timedelta(days=2)  # a sweep that lasts for a day is given up
+TOTAL = "total"
 
 
 class Share(NamedTuple):
@@ -30,15 +31,30 @@ def add(store: Table, began: datetime, segment: int, segments: int, share: Share
     }
     outcome = store.write(Update(table.census_key(to_ms(began)), own))
     assert isinstance(outcome, Written) and outcome.item is not None  # it has no condition
-    shares = [_share(outcome.item, number) for number in range(segments)]
+    shares = [_read(outcome.item, f"segment_{number}") for number in range(segments)]
     known = [each for each in shares if each is not None]
     if len(known) < segments:
         return None
-    return Share(sum(each.instances for each in known), sum(each.jobs for each in known))
+    total = Share(sum(each.instances for each in known), sum(each.jobs for each in known))
+    put(store, began, total)
+    return total
 
 
-def _share(item: Item, segment: int) -> Share | None:
-    found = item.get(f"segment_{segment}")
+def put(store: Table, began: datetime, total: Share) -> None:
+    """Write the sum that a sweep knows."""
+    told: dict[str, Attribute] = {TOTAL: [*total], "expires_at": to_ms(began + KEPT) // 1000}
+    store.write(Update(table.census_key(to_ms(began)), told))
+
+
+def newest(store: Table) -> Share | None:
+    """Return the sum of the newest sweep that came to its end; None if none did of late."""
+    query = Query(LIVE, table.CENSUS, ascending=False)
+    sums = (_read(item, TOTAL) for item in reading.every(store, query))
+    return next((each for each in sums if each is not None), None)
+
+
+def _read(item: Item, name: str) -> Share | None:
+    found = item.get(name)
     if not isinstance(found, list):
         return None
     instances, jobs = found

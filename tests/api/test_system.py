@@ -8,8 +8,10 @@ import pytest
 
 from app import app
 from chalicelib import wiring
+from chalicelib.operations.sweep import sweep_all
 from chalicelib.ports import Ports
 from tests.api.client import Client
+from tests.api.driver import create, one_task
 from tests.operations.test_health import Unreachable
 
 
@@ -59,3 +61,19 @@ def test_status_has_the_shape_of_a_cluster_of_one(
     assert {"branch": "unknown", "commitId": "0123456789ab"} == answer.json["git"]
     assert {"1": {"id": 1, "leaderId": "headrace"}} == answer.json["partitions"]
     assert ["headrace"] == list(answer.json["nodes"])
+
+
+def test_metrics_tell_what_the_newest_sweep_found_open(client: Client, ports: Ports) -> None:
+    assert "" == client.get("/system/metrics").text
+    create(client, one_task())
+    sweep_all(ports)
+
+    answer = client.get("/system/metrics")
+
+    assert (200, "text/plain; version=0.0.4; charset=utf-8") == (
+        answer.status,
+        answer.headers["Content-Type"],
+    )
+    told = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    assert ["processes_running 1", "process_instances_active 1", "jobs_waiting 1"] == told
+    assert 3 == answer.text.count("# TYPE ")

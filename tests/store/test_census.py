@@ -35,3 +35,13 @@ def test_sweeps_are_counted_apart(store: MemoryTable) -> None:
     census.add(store, NOW, 0, 2, Share(7, 7))
 
     assert census.add(store, NOW + seconds(3_600), 1, 2, Share(1, 1)) is None
+
+
+def test_the_newest_sum_is_that_of_a_sweep_that_came_to_its_end(store: MemoryTable) -> None:
+    assert census.newest(store) is None
+    census.put(store, NOW, Share(1, 2))
+    for part in range(2):
+        census.add(store, NOW + seconds(60), part, 2, Share(3, part))
+    census.add(store, NOW + seconds(120), 0, 2, Share(9, 9))
+
+    assert Share(6, 1) == census.newest(store)

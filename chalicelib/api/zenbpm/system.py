@@ -15,6 +15,7 @@ from chalicelib.operations import health
 from chalicelib.settings import VERSION
 
 COMMIT_LENGTH = 12  # characters of the commit id that `/system/status` shows
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 NODE = "headrace"  # a cluster of one: what upstream spreads over nodes is AWS's here
 
 routes = Blueprint(__name__)
@@ -40,6 +41,22 @@ def ready() -> Response:
 def status() -> Response:
     """Say which build this is, in the shape of a cluster of one node and one partition."""
     return http.answer(200, _status())
+
+
+@routes.route("/metrics", content_types=[])
+@errors_as(errors.error)
+def metrics() -> Response:
+    """Tell what the newest sweep found open, as text for Prometheus.
+
+    What is counted as it happens is told to CloudWatch: one function knows but its own share.
+    Source: Prometheus documentation, "Exposition formats".
+    """
+    lines = [
+        line
+        for name, (told, value) in health.gauges(wiring.ports()).items()
+        for line in (f"# HELP {name} {told}", f"# TYPE {name} gauge", f"{name} {value}")
+    ]
+    return http.Answer("".join(f"{line}\n" for line in lines), {"Content-Type": PROMETHEUS}, 200)
 
 
 def _status() -> JsonObject:
