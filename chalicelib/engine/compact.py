@@ -25,7 +25,8 @@ class ElementInstance(NamedTuple):
         listener beside that of a user task; one that `is_ending` waits for its end alone, or, an
         ad-hoc subprocess, for that of what is active inside. Of events on it that need all of their
         definitions, `came` counts by the event's id how often each came, where no record that is
-        over says so.
+        over says so. An iteration that `is_untouched` has the variables still that it began with,
+        and no record of them.
     """
 
     key: int
@@ -43,6 +44,7 @@ class ElementInstance(NamedTuple):
     is_ending: bool = False
     came: Mapping[str, Sequence[int]] = {}
     listener: int = 0
+    is_untouched: bool = False
 
     @property
     def jobs(self) -> list[int]:
@@ -88,13 +90,17 @@ class Progress(NamedTuple):
     """How far the body of a multi-instance activity is.
 
     Shapes: `total` iterations in all, of which `completed` are over; with a `size` child instances
-        do them, so many each. The body `owns_variables` if its listeners gave it some.
+        do them, so many each. The body `owns_variables` if its listeners gave it some; its items
+        are `told` to its iterations if these need no record of them. The `results` are what
+        iterations gave, by their numbers, as long as that is little; None: records have it.
     """
 
     total: int
     completed: int = 0
     size: int = 0
     owns_variables: bool = False
+    told: bool = False
+    results: Mapping[int, JsonValue] | None = None
 
 
 class Parent(NamedTuple):

@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import ad_hoc_jobs, catching, event_subprocesses, purges, tokens, variables
+from chalicelib.engine import (
+    ad_hoc_jobs,
+    catching,
+    event_subprocesses,
+    iterations,
+    purges,
+    tokens,
+    variables,
+)
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract
 from chalicelib.engine.state import ElementInstance, InstanceState, RecordKey, Variables
@@ -107,6 +115,9 @@ def _changed(draft: Draft) -> Names:
 
 def _values_before(draft: Draft, scope: int) -> JsonObject:
     before = draft.before
+    element = draft.root.live.get(scope)
+    if element is not None and element.is_untouched:
+        return iterations.first_values(draft, element)
     record = None if before is None else before.records.get(RecordKey(Variables, scope))
     return record.values if isinstance(record, Variables) else {}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from chalicelib.engine import iterations
 from chalicelib.engine.commands import Continue, HearEnd, Retire, SeekStart
 from chalicelib.engine.decided import Called, Decidable, DecisionMade
 from chalicelib.engine.effects import Effect, Send
@@ -229,12 +230,17 @@ class Draft:
         """Return the variables a scope owns; the caller does not change them."""
         values = self.scopes.get(scope)
         if values is None:
-            # The body of a multi-instance activity rarely owns any: its iterations do.
-            body = self.bodies.get(scope)
-            is_bare = body is not None and not body.owns_variables
-            record = None if is_bare else self.find(Variables, scope)
-            values = self.scopes[scope] = {} if record is None else record.values
+            values = self.scopes[scope] = self._read_values(scope)
         return values
+
+    def _read_values(self, scope: int) -> JsonObject:
+        element, body = self.live.get(scope), self.bodies.get(scope)
+        if element is not None and element.is_untouched:
+            return iterations.first_values(self, element)
+        # The body of a multi-instance activity rarely owns any: its iterations do.
+        is_bare = body is not None and not body.owns_variables
+        record = None if is_bare else self.find(Variables, scope)
+        return {} if record is None else record.values
 
     def own_values(self, scope: int) -> JsonObject:
         """Return the variables a scope owns as a copy of this turn, to be changed."""
@@ -251,19 +257,25 @@ class Draft:
             self.own_values(scope).update(values)
             self.history.append(Changed(scope, values))
 
-    def open_scope(self, scope: int, values: JsonObject) -> None:
-        """Give a new scope its first variables."""
+    def open_scope(self, scope: int, values: JsonObject, *, is_stored: bool = True) -> None:
+        """Give a new scope its first variables, which an untouched iteration need not store."""
         self.scopes[scope] = values = dict(values)
-        self.own.add(scope)
-        self.put(Variables(scope, values))
+        if is_stored:
+            self.own.add(scope)
+            self.put(Variables(scope, values))
         if values:
             self.history.append(Changed(scope, dict(values)))
 
-    def close_scope(self, scope: int) -> None:
+    def close_scope(self, scope: int, *, is_stored: bool = True) -> None:
         """Forget the variables of a scope that ended."""
-        self.drop(Variables, scope)
+        if is_stored:
+            self.drop(Variables, scope)
         self.scopes.pop(scope, None)
         self.own.discard(scope)
+
+    def is_untouched(self, element: ElementInstance) -> bool:
+        """Say whether nothing has set a variable of an iteration since it began."""
+        return element.is_untouched and element.key not in self.own
 
     # --- elements ----------------------------------------------------------------------------
 
@@ -357,6 +369,9 @@ class Draft:
         for scope, tokens in self.counts.items():
             if scope in live and live[scope].tokens != tokens:
                 live[scope] = live[scope]._replace(tokens=tokens)
+        for scope in self.own:
+            if scope in live and live[scope].is_untouched:
+                live[scope] = live[scope]._replace(is_untouched=False)
         return Root(
             key=root.key,
             definition_key=root.definition_key,

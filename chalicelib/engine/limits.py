@@ -14,6 +14,8 @@ LIVE_MAX = 2_000  # live element instances of one process instance
 MESSAGE_MAX = 200  # characters kept of a failure's message on the job
 SMALL_INPUTS_BYTES = 300  # inputs up to here live on the job's own item
 SMALL_VARIABLES_BYTES = 512  # the top scope's variables up to here live on the root
+SMALL_RESULTS_BYTES = 1_024  # the results of all its bodies up to here live on the root
+TOLD_ITEMS_BYTES = 16_384  # up to here four read units fetch what the items of a body tell
 
 
 @dataclass(frozen=True, slots=True)

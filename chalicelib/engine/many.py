@@ -16,9 +16,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from chalicelib.engine import parts, tokens, variables, waits
+from chalicelib import json_text
+from chalicelib.engine import iterations, parts, tokens, variables, waits
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import blamed, extract, extract_completing, no_boolean, show
+from chalicelib.engine.limits import SMALL_RESULTS_BYTES
 from chalicelib.engine.state import (
     ElementInstance,
     LoopItems,
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from chalicelib.engine.plan_parts import ManyPlan
     from chalicelib.engine.plans import Node
 
-COUNTER = "loopCounter"
 TOTAL, ACTIVE = "numberOfInstances", "numberOfActiveInstances"
 COMPLETED, TERMINATED = "numberOfCompletedInstances", "numberOfTerminatedInstances"
 
@@ -54,7 +55,13 @@ def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
         return
     body = draft.live[key] = ElementInstance(key, node.id, scope, draft.now)
     size = parts.size_of(loop, total)
-    draft.bodies[key] = Progress(total, size=size, owns_variables=bool(given))
+    draft.bodies[key] = Progress(
+        total,
+        size=size,
+        owns_variables=bool(given),
+        told=not size and iterations.are_told(items),
+        results=None if size else {},
+    )
     if given:
         draft.open_scope(key, given)
     if items is not None:
@@ -113,27 +120,14 @@ def next_iteration(draft: Draft, node: Node, move: Move) -> Move:
         draft.agenda.append(move._replace(position=number + 1))
         draft.count(body, 1)
     key = draft.keys.next()
-    draft.live[key] = ElementInstance(key, node.id, body, draft.now, tokens=1, loop=number)
+    is_told = draft.bodies[body].told
+    draft.live[key] = iteration = ElementInstance(
+        key, node.id, body, draft.now, tokens=1, loop=number, is_untouched=is_told
+    )
     draft.counts[key] = 1
     draft.history.append(Iterated(key, draft.key if draft.is_part(body) else body))
-    draft.open_scope(key, _local(draft, loop, body, number))
+    draft.open_scope(key, iterations.first_values(draft, iteration), is_stored=not is_told)
     return Move(node.id, key, None)
-
-
-def _local(draft: Draft, loop: ManyPlan, body: int, number: int) -> JsonObject:
-    """Return the variables that an iteration begins with.
-
-    What its result is computed from is among them, as far as it is a name, so that what sets it
-    does not set one further out (contracts/bpmn.md 3.1).
-    """
-    local: JsonObject = {}
-    if loop.result_name and not draft.rules.sees_snapshot:
-        local[loop.result_name] = None
-    local[COUNTER] = parts.counter(draft, body, number)
-    record = draft.find(LoopItems, body) if loop.item else None
-    if loop.item:
-        local[loop.item] = None if record is None else record.items[number - 1]
-    return local
 
 
 def complete(draft: Draft, node: Node, element: ElementInstance) -> None:
@@ -164,11 +158,11 @@ def _complete_iteration(draft: Draft, node: Node, iteration: ElementInstance) ->
     elif loop.completion is not None:
         is_last = is_enough(draft, node, state, _others(draft, state, iteration), seen)
     late = _late(draft, node, iteration, seen, result)
+    draft.bodies[body] = state
     if loop.results:
-        keep(draft, body, state.total, {iteration.loop: result})
+        keep(draft, body, {iteration.loop: result})
     variables.merge(draft, iteration.key, late)
     tokens.close(draft, iteration.key)
-    draft.bodies[body] = state
     if is_last:
         tokens.start_purge(draft, Purge(body))
     elif loop.is_sequential and state.completed < state.total:
@@ -186,7 +180,7 @@ def _late(
     """
     if not node.late or draft.is_part(iteration.scope):
         return {}
-    so_far = collected(draft, iteration.scope, draft.bodies[iteration.scope].total)
+    so_far = collected(draft, iteration.scope)
     so_far[iteration.loop - 1] = result
     all_seen = {**seen, many_of(node).results or "": so_far}
     return variables.map_out(draft, node, node.late, all_seen, seen)
@@ -237,11 +231,14 @@ def results_key(body: int, number: int, total: int) -> int:
 
 def records_of(draft: Draft, body: int) -> list[RecordKey]:
     """Return the keys of all that may be kept of a body: its items and its results."""
-    return [RecordKey(LoopItems, body), *results_of(body, draft.bodies[body].total)]
+    return [RecordKey(LoopItems, body), *results_of(body, draft.bodies[body])]
 
 
-def results_of(body: int, total: int) -> list[RecordKey]:
-    """Return the keys of what the iterations of a body gave."""
+def results_of(body: int, progress: Progress) -> list[RecordKey]:
+    """Return the keys of the records of what the iterations of a body gave."""
+    if progress.results is not None:
+        return []
+    total = progress.total
     first, last = results_key(body, 1, total), results_key(body, total, total)
     return [RecordKey(LoopResults, key) for key in range(first, last + 1)]
 
@@ -257,11 +254,19 @@ def close(draft: Draft, body: int) -> None:
 # --- results -----------------------------------------------------------------------------------
 
 
-def keep(draft: Draft, body: int, total: int, results: Mapping[int, JsonValue]) -> None:
-    """Put the results of iterations, by their numbers, where they belong among those of all."""
+def keep(draft: Draft, body: int, results: Mapping[int, JsonValue]) -> None:
+    """Put the results of iterations, by their numbers, where they belong among those of all: with
+    the body's progress while there is room, then into records."""
+    progress = draft.bodies[body]
+    if progress.results is not None:
+        results = {**progress.results, **results}
+        draft.bodies[body] = progress._replace(results=results)
+        if _have_room(draft):
+            return
+        draft.bodies[body] = progress._replace(results=None)
     by_part: dict[int, dict[int, JsonValue]] = {}
     for number, result in results.items():
-        by_part.setdefault(results_key(body, number, total), {})[number] = result
+        by_part.setdefault(results_key(body, number, progress.total), {})[number] = result
     for key, values in by_part.items():
         known = draft.find(LoopResults, key)
         draft.put(
@@ -269,15 +274,22 @@ def keep(draft: Draft, body: int, total: int, results: Mapping[int, JsonValue]) 
         )
 
 
-def collected(draft: Draft, body: int, total: int) -> list[JsonValue]:
+def _have_room(draft: Draft) -> bool:
+    """Say whether the root can hold the results that are with their bodies."""
+    kept = [[*each.results.values()] for each in draft.bodies.values() if each.results]
+    return len(json_text.dumps(kept)) <= SMALL_RESULTS_BYTES
+
+
+def collected(draft: Draft, body: int) -> list[JsonValue]:
     """Return the results of all iterations in the order of what they were done for."""
-    keys = results_of(body, total)
+    progress = draft.bodies[body]
+    found: dict[int, JsonValue] = dict(progress.results or {})
+    keys = results_of(body, progress)
     draft.need(keys)
-    found: dict[int, JsonValue] = {}
     for key in keys:
         part = draft.find(LoopResults, key.key)
         found.update({} if part is None else part.values)
-    return [found.get(number) for number in range(1, total + 1)]
+    return [found.get(number) for number in range(1, progress.total + 1)]
 
 
 def _complete_body(draft: Draft, node: Node, body: ElementInstance) -> None:
@@ -287,7 +299,7 @@ def _complete_body(draft: Draft, node: Node, body: ElementInstance) -> None:
         return
     loop, outputs = many_of(node), None
     if loop.results:
-        outputs = {loop.results: collected(draft, body.key, draft.bodies[body.key].total)}
+        outputs = {loop.results: collected(draft, body.key)}
         if node.inner is not None and node.inner.late and draft.bodies[body.key].size:
             seen = variables.visible(draft, body.scope)
             late = node.inner.late

@@ -36,6 +36,7 @@ from chalicelib.engine.state import (
     ElementInstance,
     Incident,
     Job,
+    LoopItems,
     RecordKey,
     Root,
     Subscription,
@@ -79,18 +80,18 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
             yield RecordKey(Variables, root.key)
             for key in victims[:ACTIONS_MAX]:
                 if key in root.live:
-                    yield from _open_on(root.live[key])
+                    yield from _open_on(root.live[key], root)
         case ActivateElements(key=key):
             yield from _outwards(key, root)
         case MarkIncident():
             pass
         case CancelInstance():
             for victim in islice(root.live.values(), ACTIONS_MAX):
-                yield from _open_on(victim)
+                yield from _open_on(victim, root)
         case _:
             element = _element_of(command, root)
             if element is not None:
-                yield from _open_on(element)
+                yield from _open_on(element, root)
                 yield from _outwards(element.scope, root)
 
 
@@ -124,13 +125,18 @@ def _outwards(scope: int, root: Root) -> Iterator[RecordKey]:
     """Name a scope's variables and what is open on its element, and so on to the top."""
     while scope != root.key and scope in root.live:
         element = root.live[scope]
-        yield from _open_on(element)
+        yield from _open_on(element, root)
         scope = element.scope
     yield RecordKey(Variables, root.key)
 
 
-def _open_on(element: ElementInstance) -> Iterator[RecordKey]:
-    if element.tokens or element.incident is not None:
+def _open_on(element: ElementInstance, root: Root) -> Iterator[RecordKey]:
+    body = root.bodies.get(element.key)
+    if element.is_untouched:
+        yield RecordKey(LoopItems, element.scope)
+    elif body is not None and not body.owns_variables:
+        pass
+    elif element.tokens or element.incident is not None:
         yield RecordKey(Variables, element.key)
     for job in element.jobs:
         yield RecordKey(Job, job)

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Binding
-from chalicelib.engine import bpmn_errors, many, tokens, variables, waits
+from chalicelib.engine import bpmn_errors, iterations, many, tokens, variables, waits
 from chalicelib.engine.commands import CreateInstance, EndChild, HearIteration
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Send
@@ -148,7 +147,7 @@ def _take_results(draft: Draft, body: int, wait: ChildWait, found: JsonValue) ->
         if result is not None
     }
     if done:
-        many.keep(draft, body, draft.bodies[body].total, done)
+        many.keep(draft, body, done)
 
 
 def _merge(
@@ -223,7 +222,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
     draft.open_scope(draft.key, command.variables)
     key = draft.keys.next()
     draft.live[key] = ElementInstance(key, part.element_id, draft.key, draft.now)
-    draft.bodies[key] = Progress(part.total)
+    draft.bodies[key] = Progress(part.total, told=iterations.are_told(part.items), results={})
     if part.items is not None:
         draft.put(LoopItems(key, draft.key, part.items))
     draft.count(key, 1)
@@ -267,13 +266,5 @@ def save(draft: Draft, node: Node, body: int) -> None:
     """Put the results among the top scope's variables."""
     results = many.many_of(node).results
     if results:
-        found = many.collected(draft, body, draft.bodies[body].total)
+        found = many.collected(draft, body)
         draft.assign(draft.key, {results: found})
-
-
-def counter(draft: Draft, body: int, number: int) -> Decimal:
-    """Return the loop counter of an iteration, which counts over all parts."""
-    offset = 0
-    if draft.is_part(body) and draft.parent is not None:
-        offset = draft.parent.first - 1
-    return Decimal(offset + number)

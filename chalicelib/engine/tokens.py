@@ -203,7 +203,7 @@ def close(draft: Draft, key: int) -> None:
     if owns_variables(draft, element):
         draft.counts.pop(key, None)
         joins.forget(draft, key)
-        draft.close_scope(key)
+        draft.close_scope(key, is_stored=not draft.is_untouched(element))
         if draft.node_of(element).ad_hoc is not None:
             draft.drop(LoopItems, key)
     if key in draft.bodies:
@@ -360,7 +360,7 @@ def records_of(draft: Draft, element: ElementInstance) -> list[RecordKey]:
         keys.append(RecordKey(ChildWait, element.child))
     if element.incident is not None:
         keys.append(RecordKey(Incident, element.incident))
-    if owns_variables(draft, element):
+    if owns_variables(draft, element) and not draft.is_untouched(element):
         keys.append(RecordKey(Variables, element.key))
     if draft.plan.has_ad_hoc and draft.node_of(element).ad_hoc is not None:
         keys.append(RecordKey(LoopItems, element.key))

@@ -15,7 +15,8 @@ from decimal import Decimal
 from chalicelib.delivery import commands
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.engine.commands import CancelChild, HearEnd, HearIteration, StartChild
-from chalicelib.engine.many import COUNTER, results_of
+from chalicelib.engine.iterations import COUNTER
+from chalicelib.engine.many import results_of
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import (
     ChildWait,
@@ -63,7 +64,7 @@ def messages_of(
 def _asked(root: Root) -> list[RecordKey]:
     """Name what a part of a body gave: kept by itself once it ended, by its body before."""
     own = [RecordKey(Variables, root.key)]
-    return own + [key for body in root.bodies for key in results_of(body, root.bodies[body].total)]
+    return own + [key for body in root.bodies.items() for key in results_of(*body)]
 
 
 def _unheard(wait: ChildWait, root: Root) -> Iterator[int]:
@@ -95,6 +96,9 @@ def _iteration(ports: Ports, wait: ChildWait, child: Instance, number: int) -> H
 
 
 def _result(child: Instance, results: str | None, number: int) -> JsonValue:
+    for progress in child.root.bodies.values():
+        if progress.results and number in progress.results:
+            return progress.results[number]
     for record in child.records.values():
         if isinstance(record, LoopResults) and number in record.values:
             return record.values[number]

@@ -7,14 +7,15 @@ the instance's own, times relative to its start, and what has its default is lef
      "live":   [[key, element id, scope, created, tokens, job, [timers], incident,
                 [subscriptions], loop, listens, child, ends, {event id: [times]}, listener], ...],
      "joins":  [[scope, gateway id, arrived in hexadecimal, {flow: tokens}, used], ...],
-     "bodies": [[key, total, completed, size, owns variables], ...],
+     "bodies": [[key, total, completed, size, owns variables, told, results as JSON], ...],
      "done":   [[scope, activity id, inside, times, kept, ...], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn, spared], ...],
      "parent": [instance, scope, depth, [errors], [escalations], escalated, first]}
 
-Lists are cut behind the last entry that is not its default (0, null, empty). `"format": n` says
-what an older reader would misread; it is left out while it is 1, for most turns pay by the byte.
+Lists are cut behind the last entry that is not its default (0, null, empty); an untouched
+iteration has a negative loop. `"format": n` says what an older reader would misread; it is left
+out while it is 1, for most turns pay by the byte.
 A long text is stored compressed, as its rows are alike: 64 iterations take 900 bytes, not 4,000.
 """
 
@@ -37,9 +38,12 @@ from chalicelib.engine.state import (
     Root,
 )
 from chalicelib.ports import Attribute
+from chalicelib.store import fields
 from chalicelib.store.moments import from_ms, to_ms
 
-FORMAT = 1  # rises with every change that an older reader would misread
+FORMAT = (
+    2  # rises with every change that an older reader would misread; 2 since bodies may have results
+)
 
 PACKED_FROM = 600  # bytes; with what else a root has, a longer one would cost a second unit
 
@@ -74,12 +78,14 @@ def to_text(root: Root) -> str:
             _join_row(scope - origin, gateway, join)
             for (scope, gateway), join in root.joins.items()
         ],
-        "bodies": [[key - origin, *_cut([*body])] for key, body in root.bodies.items()],
+        "bodies": [[key - origin, *_progress_row(body)] for key, body in root.bodies.items()],
         "done": [_done_row(done, origin, times) for done, times in root.completed.items()],
         "agenda": [_move_row(move, origin) for move in root.agenda],
         "purges": [_purge_row(purge, origin) for purge in root.purges],
     }
     kept = {name: value for name, value in state.items() if value}
+    if any(body.told or body.results is not None for body in root.bodies.values()):
+        kept["format"] = FORMAT
     if root.parent is not None:
         kept["parent"] = [root.parent.instance_key - origin, root.parent.scope - origin]
         kept["parent"] += _cut([*root.parent[2:]])
@@ -105,7 +111,7 @@ def from_text(text: str, origin: int, created_at: datetime) -> dict[str, Any]:
         "blocks": tuple(state.get("blocks", (block_of(origin),))),
         "live": {element.key: element for element in live},
         "joins": {(origin + row[0], row[1]): _join(row) for row in state.get("joins", ())},
-        "bodies": {origin + row[0]: _progress(*row[1:]) for row in state.get("bodies", ())},
+        "bodies": {origin + row[0]: _progress(row[1:]) for row in state.get("bodies", ())},
         "completed": {_done(row, origin): row[3] for row in state.get("done", ())},
         "agenda": tuple(_move(row, origin) for row in state.get("agenda", ())),
         "purges": tuple(_purge(row, origin) for row in state.get("purges", ())),
@@ -131,8 +137,15 @@ def _parent(row: Row, origin: int) -> Parent:
     return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0, first or 0)
 
 
-def _progress(total: int = 0, completed: int = 0, size: int = 0, owns: int = 0) -> Progress:
-    return Progress(total, completed, size, bool(owns))
+def _progress_row(body: Progress) -> Row:
+    results = None if body.results is None else fields.numbered_to_text(body.results)
+    return _cut([*body[:-1], results])
+
+
+def _progress(row: Row) -> Progress:
+    total, completed, size, owns, told, results = _filled(row, 6)
+    kept = None if results is None else fields.numbered_from_text(results)
+    return Progress(total or 0, completed or 0, size or 0, bool(owns), bool(told), kept)
 
 
 def _cut(row: Row) -> Row:
@@ -147,7 +160,7 @@ def _filled(row: Row, length: int) -> Row:
 
 def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
     key, element_id, scope, created_at, tokens, job, timers, incident, names = element[:9]
-    loop, listens, child, ending, came, listener = rest = element[9:]
+    loop, listens, child, ending, came, listener, untouched = rest = element[9:]
     row: Row = [key - origin, element_id, scope - origin, to_ms(created_at) - began, tokens]
     row.append(job and job - origin)
     if not (timers or incident or names or any(rest)):
@@ -156,7 +169,7 @@ def _element_row(element: ElementInstance, origin: int, began: int) -> Row:
         [timer - origin for timer in timers],
         incident and incident - origin,
         [name - origin for name in names],
-        loop,
+        -loop if untouched else loop,
         int(listens),
         child and child - origin,
         int(ending),
@@ -186,12 +199,13 @@ def _with_more(element: ElementInstance, row: Row, origin: int) -> ElementInstan
         timers=tuple(origin + timer for timer in timers or ()),
         incident=origin + incident if incident else None,
         subscriptions=tuple(origin + name for name in names or ()),
-        loop=loop or 0,
+        loop=abs(loop or 0),
         is_listening=bool(listens),
         child=origin + child if child else 0,
         is_ending=bool(ending),
         came={event: tuple(times) for event, times in (came or {}).items()},
         listener=origin + listener if listener else 0,
+        is_untouched=(loop or 0) < 0,
     )
 
 

@@ -51,14 +51,14 @@ def json_texts(*names: str) -> Fields:
 
 def numbered_json(name: str) -> Fields:
     """JSON values by numbers, as JSON text."""
-    return (Field(name, _numbered_to_text, _numbered_from_text),)
+    return (Field(name, numbered_to_text, numbered_from_text),)
 
 
-def _numbered_to_text(values: Mapping[int, Any]) -> str:
+def numbered_to_text(values: Mapping[int, Any]) -> str:
     return json_text.dumps({str(number): value for number, value in values.items()})
 
 
-def _numbered_from_text(text: str) -> dict[int, Any]:
+def numbered_from_text(text: str) -> dict[int, Any]:
     values: Any = json_text.loads(text)
     return {int(number): value for number, value in values.items()}
 

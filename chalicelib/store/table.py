@@ -3,7 +3,8 @@
 The live table holds item collections. A process instance is one, under `I#<instance key>`:
 
     R                          the root; in a further key block of the instance: its alias
-    V#<scope>                  variables of one scope, where the root does not hold them
+    V#<scope>                  variables of one scope, where the root does not hold them, nor the
+                               items of a multi-instance activity tell them
     J#<job>                    a job, hot and small
     P#<job>                    its payload: inputs and headers that are not small
     O#<job>                    its outputs, where they are not small
@@ -11,7 +12,7 @@ The live table holds item collections. A process instance is one, under `I#<inst
     S#<subscription>           a subscription: an event that waits for a message or a signal
     N#<incident>               an incident
     L#<body>                   the items of a multi-instance activity
-    U#<body and part>          what its iterations gave, in parts
+    U#<body and part>          what its iterations gave, in parts, where the root does not hold it
     C#<child>                  a child wait: an element waits for that instance
     E#<instance>               the error that ended it, for whoever waits for it
     F#<job>#<number>           a failure, by running number

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.play import DIAGRAMS
 
 KEPT = Path(__file__).parent / "kept"
 STATE: dict[str, Item] = json.loads((KEPT / "state_format_1.json").read_text(encoding="utf-8"))
+STATE_2: dict[str, Item] = json.loads((KEPT / "state_format_2.json").read_text(encoding="utf-8"))
 PROCESS = (KEPT / "process_format_2.json").read_text(encoding="utf-8")
 XML = (DIAGRAMS / "sequence.bpmn").read_bytes()
 KEY = first_key(FIRST_BLOCK)
@@ -62,6 +64,26 @@ def test_a_root_of_format_1_is_read() -> None:
     assert ["next"] == [move.element_id for move in root.agenda]
     assert root.parent is not None
     assert KEY - 4096 == root.parent.instance_key
+
+
+def test_a_body_that_format_1_began_has_records_of_its_variables_and_results() -> None:
+    (body,) = items.to_root(STATE["root"]).bodies.values()
+
+    assert (False, None) == (body.told, body.results)
+
+
+def test_a_body_of_format_2_has_its_results_and_needs_no_variables() -> None:
+    """It fails when the format rises: then keep this one, and a new one beside it."""
+    root = items.to_root(STATE_2["root"])
+    (body,) = root.bodies.values()
+    iterations = [each for each in root.live.values() if each.loop]
+
+    assert (3, 1, True, {1: Decimal("12.50")}) == (
+        *(body.total, body.completed, body.told),
+        body.results,
+    )
+    assert [(2, True), (3, True)] == [(each.loop, each.is_untouched) for each in iterations]
+    assert STATE_2["root"]["execution"] == execution.to_text(root)
 
 
 def test_records_of_format_1_are_read() -> None:

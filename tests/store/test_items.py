@@ -115,14 +115,23 @@ ELEMENTS = st.builds(
     st.just(0) | KEYS,
     st.booleans(),
     st.dictionaries(IDS, st.lists(SMALL, min_size=1, max_size=3).map(tuple), max_size=2),
+    st.just(0) | KEYS,
+    st.just(False),
 )
+UNTOUCHED = st.builds(
+    lambda element, loop: element._replace(loop=loop, is_untouched=True),
+    ELEMENTS,
+    st.integers(1, 9),
+)
+RESULTS = st.none() | st.dictionaries(SMALL, JSON, max_size=3)
+BODIES = st.builds(Progress, *(NUMBERS, NUMBERS, SMALL, st.booleans(), st.booleans()), RESULTS)
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "key": KEYS,
     "instance_key": st.just(KEY),
     "number": st.integers(1, 99_999),
-    "live": st.lists(ELEMENTS, max_size=3).map(lambda each: {e.key: e for e in each}),
+    "live": st.lists(ELEMENTS | UNTOUCHED, max_size=3).map(lambda each: {e.key: e for e in each}),
     "joins": st.dictionaries(st.tuples(KEYS | st.just(KEY), TEXTS), JOINS, max_size=3),
-    "bodies": st.dictionaries(KEYS, st.builds(Progress, NUMBERS, NUMBERS), max_size=2),
+    "bodies": st.dictionaries(KEYS, BODIES, max_size=2),
     "agenda": st.lists(MOVES, max_size=3).map(tuple),
     "completed": st.dictionaries(
         st.builds(Completed, KEYS | st.just(KEY), IDS, st.just(0) | KEYS), NUMBERS, max_size=2
