@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from chalicelib import json_text
 from chalicelib.bpmn.durations import InvalidTime, parse_retry_policy
 from chalicelib.bpmn.expressions import expression, optional_value, value_of
 from chalicelib.bpmn.model import (
@@ -24,11 +25,15 @@ from chalicelib.bpmn.model import (
 )
 from chalicelib.bpmn.reading import Reading
 from chalicelib.bpmn.refusals import Faults, each, refusal
+from chalicelib.json_text import JsonValue
 from chalicelib.xml_tree import Node, shown
 
 ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
 RETRIES_MAX = 2**31 - 1  # the contracts' int32
 PATH_MAX = 100  # names in a mapping's target; JSON data may be 500 levels deep (json_text.py)
+
+LINKED = "linkedResources"  # the element, and the header that workers know
+LINK = ("resourceId", "resourceType", "linkName", "bindingType", "versionTag")
 
 Extensions = Mapping[str, Node]
 
@@ -55,7 +60,7 @@ def job_of(
         type=faults.tried(Value(""), _type, node, definition, default_type),
         retries=faults.tried(None, retries_of, node, definition, reading),
         retry_backoff=faults.tried(None, _retry_backoff, node, definition),
-        headers=headers_of(extensions.get("taskHeaders")),
+        headers=headers_of(extensions.get("taskHeaders")) | _linked(extensions.get(LINKED)),
         assignee=faults.tried(None, optional_value, node, assignment, "assignee"),
         candidate_groups=faults.tried(None, optional_value, node, assignment, "candidateGroups"),
         priority=faults.tried(None, _job_priority, node, extensions),
@@ -192,7 +197,7 @@ def _binding(node: Node, definition: Node) -> tuple[Binding, str | None]:
     return binding, tag
 
 
-def headers_of(container: Node | None) -> Mapping[str, str]:
+def headers_of(container: Node | None) -> dict[str, str]:
     """Read static headers; one without a key says nothing."""
     if container is None:
         return {}
@@ -201,6 +206,21 @@ def headers_of(container: Node | None) -> Mapping[str, str]:
         for child in container.children
         if child.name == "header" and (key := child.raw("key")) and key.strip()
     }
+
+
+def _linked(container: Node | None) -> dict[str, str]:
+    """Return the header that names the resources which a job works with, as they are drawn.
+
+    They are deployed nowhere here, so no key is told; a worker finds them by their ids.
+    """
+    if container is None:
+        return {}
+    found: list[JsonValue] = [
+        {name: value for name in LINK if (value := child.get(name)) is not None}
+        for child in container.children
+        if child.name == "linkedResource" and child.get("resourceId") is not None
+    ]
+    return {LINKED: json_text.dumps(found)} if found else {}
 
 
 def _mapping(node: Node, mapping: Node, reading: Reading) -> IoMapping:

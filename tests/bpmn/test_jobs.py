@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from chalicelib.bpmn.model import IoMapping, JobDefinition, Script, Value
@@ -176,6 +178,23 @@ def test_a_retry_backoff_that_does_not_parse_is_refused(backoff: str) -> None:
 
 
 # --- headers -----------------------------------------------------------------------------------
+
+
+def test_linked_resources_are_told_in_a_header() -> None:
+    links = (
+        '<taskDefinition type="run"/><zeebe:linkedResources>'
+        '<zeebe:linkedResource resourceId="robot" resourceType="RPA" linkName="script"/>'
+        '<zeebe:linkedResource resourceId="more" bindingType="versionTag" versionTag="v1"/>'
+        "<zeebe:linkedResource/></zeebe:linkedResources>"
+        '<zeebe:taskHeaders><zeebe:header key="a" value="b"/></zeebe:taskHeaders>'
+    )
+    headers = job("serviceTask", links).headers
+
+    assert ["a", "linkedResources"] == list(headers)
+    assert [
+        {"resourceId": "robot", "resourceType": "RPA", "linkName": "script"},
+        {"resourceId": "more", "bindingType": "versionTag", "versionTag": "v1"},
+    ] == json.loads(headers["linkedResources"])
 
 
 def test_headers_are_static_and_kept_in_order() -> None:
