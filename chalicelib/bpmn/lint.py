@@ -1,8 +1,8 @@
 """What a model that can be run may still be wrong about: warnings, which refuse nothing.
 
-Four are looked for: a wait that nothing bounds, what grows towards a limit, a condition that no
-variable can make true, or that hides those behind it, and listeners that nobody asks. More is
-looked at in `ad_hoc_lint.py`.
+Five are looked for: a wait that nothing bounds, what grows towards a limit, a condition that no
+variable can make true, or that hides those behind it, events that wait for the same in one place,
+and listeners that nobody asks. More is looked at in `ad_hoc_lint.py`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> li
     for process in processes:
         told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
         told += [*ad_hoc_warnings(process, item_bytes), *_unheard(process, nodes)]
+        told += _alike(process)
         for id_, text in told:
             node = nodes.get(id_)
             named = f'flow "{id_}"' if node is None else described(node)
@@ -130,6 +131,48 @@ def _has_timed_subprocess(process: Process, scope: str) -> bool:
         if each.scope == scope and each.triggered_by_event
     )
     return any(start is not None and start.timer is not None for start in starts)
+
+
+# --- events beside each other ------------------------------------------------------------------
+
+
+def _alike(process: Process) -> Iterator[tuple[str, str]]:
+    """Yield events on one activity, or that start event subprocesses of one scope, which wait for
+    what another there does and which only one of them gets."""
+    triggered: dict[str, list[str]] = {}
+    for element in process.elements.values():
+        yield from _repeated(process, element.boundary_events)
+        if element.triggered_by_event and element.start is not None:
+            triggered.setdefault(element.scope, []).append(element.start)
+    for starts in triggered.values():
+        yield from _repeated(process, starts)
+
+
+def _repeated(process: Process, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    first: dict[tuple[str, ...], str] = {}
+    for id_ in ids:
+        event = process.elements[id_]
+        for part in event.parts or (event,):
+            waited = _waited(part)
+            other = id_ if waited is None else first.setdefault(waited, id_)
+            if other != id_:
+                yield id_, f"it waits for the same as {shown(other)}, and only one of them gets it"
+
+
+def _waited(event: Element) -> tuple[str, ...] | None:
+    """Return what only one of several that wait for it gets; None if all do."""
+    name = event.event_name
+    match event.event_type:
+        case EventType.MESSAGE if name is not None and name.correlation_key is not None:
+            return "message", name.name.text, name.correlation_key.text
+        case EventType.ERROR:
+            return "error", event.error_code or ""
+        case EventType.ESCALATION:
+            return "escalation", event.escalation_code or ""
+        case EventType.CANCEL:
+            return ("cancel",)
+        case _:
+            return None
 
 
 # --- limits ------------------------------------------------------------------------------------

@@ -71,6 +71,48 @@ def test_a_start_that_no_calendar_has_is_a_fault(told: Told) -> None:
     assert lines[0].startswith(place)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_warned"),
+    [
+        ('<errorEventDefinition errorRef="e"/>', '<errorEventDefinition errorRef="e"/>', True),
+        ('<errorEventDefinition errorRef="e"/>', "<errorEventDefinition/>", False),
+        ("<escalationEventDefinition/>", "<errorEventDefinition/>", False),
+        ("<escalationEventDefinition/>", "<escalationEventDefinition/>", True),
+        *(
+            ('<messageEventDefinition messageRef="m"/>', f"<{tag}/>", is_warned)
+            for tag, is_warned in (
+                ('messageEventDefinition messageRef="m"', True),
+                ('signalEventDefinition signalRef="s"', False),
+            )
+        ),
+        ('<signalEventDefinition signalRef="s"/>', '<signalEventDefinition signalRef="s"/>', False),
+    ],
+)
+@pytest.mark.parametrize("place", ["boundary", "subprocess"])
+def test_events_that_wait_for_the_same_in_one_place_are_warned_of(
+    told: Told, place: str, one: str, other: str, is_warned: bool
+) -> None:
+    if place == "boundary":
+        events = [
+            f'<boundaryEvent id="{id_}" attachedToRef="t">{about}</boundaryEvent>'
+            for id_, about in (("x", one), ("y", other))
+        ]
+    else:
+        events = [
+            f'<subProcess id="s_{id_}" triggeredByEvent="true"><startEvent id="{id_}">{about}'
+            "</startEvent></subProcess>"
+            for id_, about in (("x", one), ("y", other))
+        ]
+    known = '<error id="e" errorCode="500"/><signal id="s" name="alarm"/>'
+    body = f'{START}<task id="t"/>{END}{flow("start", "t")}{flow("t", "end")}{"".join(events)}'
+
+    _, lines = told(model(body, around=MESSAGE + known))
+
+    found = [line for line in lines if "waits for the same as" in line]
+    assert is_warned == (len(found) == 1)
+    assert all('"y" (line 1): it waits for the same as "x"' in line for line in found)
+
+
 def test_starts_of_all_processes_of_a_file_are_judged(told: Told) -> None:
     start = timer_event("startEvent", "timeDate", "=order.due")
     one, other = (
