@@ -5,6 +5,7 @@ are in memory and wrapped, so that every call is a point where the actor may be 
 another actor may go on. Actors are greenlets, time is virtual, nothing sleeps.
 
     python -m tests.simulation --all                              everything, with the count
+    python -m tests.simulation --all --only call net --turn 3     two scenarios, other pairs
     python -m tests.simulation --scenario sequence --seed 17      one run again, with its trace
     python -m tests.simulation --scenario sequence --strikes 31:crash-after,40:duplicate
 """

@@ -61,7 +61,10 @@ class Count:
         calls = sum(tally.calls for tally in self.tallies.values())
         possible = sum(tally.possible for tally in self.tallies.values())
         seconds = sum(tally.seconds for tally in self.tallies.values())
-        say(f"{self.runs_of('pairs')} of {possible} pairs")
+        told = sum(tally.told for tally in self.tallies.values())
+        say(
+            f"{self.runs_of('pairs')} of {possible} pairs, {told} cut where another run is the same"
+        )
         say(f"{runs} runs, {calls} calls, {seconds:.0f} s of work, {len(self.failures)} broken")
 
     def weight_of(self, task: Task) -> float:

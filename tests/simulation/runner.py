@@ -139,11 +139,18 @@ def pairs(
         seconds_of = _worth(outcome, index + 1, strikes_spare)
         tally.possible += len(seconds_of)
         stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
-        for later, second in seconds_of[(number + turn) % stride :: stride]:
+        for later, second in drawn(seconds_of, number + turn, stride):
             script = Script(once.tapes, later, is_recording=False)
             plan = Plan(0, {index: first, later: second})
             try_plan(scenario, plan, tally, script, is_cut=True)
     return tally
+
+
+def drawn(
+    found: Sequence[tuple[int, Strike]], turn: int, stride: int
+) -> Sequence[tuple[int, Strike]]:
+    """Return every n-th of what was found, others in each of n turns."""
+    return found[turn % stride :: stride]
 
 
 def _worth(outcome: Outcome, start: int, strikes_spare: bool) -> list[tuple[int, Strike]]:
