@@ -179,13 +179,9 @@ def extract_condition(
     value = extract(compute, variables, draft.moment, where)
     if value is True or value is False:
         return value
-    raise blamed(draft, compute, variables, no_boolean(value, where))
-
-
-def no_boolean(value: JsonValue, where: str, stage: Stage = Stage.ENTERING) -> Stuck:
-    """Return what stops an element whose condition gave something else."""
     message = f"{where}: expected a boolean, found {show(value)}"
-    return Stuck(ErrorType.EXTRACT_VALUE_ERROR, message, stage)
+    stuck = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
+    raise blamed(draft, compute, variables, stuck)
 
 
 def blamed(

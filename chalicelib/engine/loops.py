@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import compensation, tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract, no_boolean
+from chalicelib.engine.expressions import extract_condition
 from chalicelib.engine.state import ElementInstance, Move, Stage
 from chalicelib.engine.stuck import Stuck
 from chalicelib.engine.turn import Iterated
@@ -69,14 +69,11 @@ def _begin_round(draft: Draft, node: Node, key: int) -> None:
 
 
 def _goes_on(draft: Draft, node: Node, seen: JsonObject, done: int) -> bool:
-    """Say whether there is another round. Raises: Stuck(EXTRACT_VALUE_ERROR)."""
+    """Say whether there is another round. Raises: Stuck."""
     assert node.loop is not None
     if node.loop.maximum is not None and done >= node.loop.maximum:
         return False
     if node.loop.condition is None:
         return True
     where = f"loopCondition of {node.id}"
-    value = extract(node.loop.condition, seen, draft.moment, where)
-    if value is True or value is False:
-        return value
-    raise no_boolean(value, where)
+    return extract_condition(draft, node.loop.condition, seen, where)

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 from chalicelib import json_text
 from chalicelib.engine import iterations, parts, tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import blamed, extract, extract_completing, no_boolean, show
+from chalicelib.engine.expressions import (
+    blamed,
+    extract,
+    extract_completing,
+    extract_condition,
+    show,
+)
 from chalicelib.engine.limits import SMALL_RESULTS_BYTES
 from chalicelib.engine.state import (
     ElementInstance,
@@ -98,7 +104,8 @@ def _items(draft: Draft, node: Node, seen: JsonObject) -> tuple[list[JsonValue] 
     where = f"loop cardinality of {node.id}"
     count = extract(loop.cardinality, seen, draft.moment, where)
     if not isinstance(count, Decimal) or count != count.to_integral_value() or count < 0:
-        raise _unfit(f"{where}: expected a whole number from 0, found {show(count)}")
+        unfit = _unfit(f"{where}: expected a whole number from 0, found {show(count)}")
+        raise blamed(draft, loop.cardinality, seen, unfit)
     return None, int(count)
 
 
@@ -212,10 +219,11 @@ def is_enough(
     }
     where, completion = f"completion condition of {node.id}", many_of(node).completion
     assert completion is not None
-    found = extract_completing(draft, completion, {**seen, **counters}, where)
-    if found is True or found is False:
-        return found
-    raise no_boolean(found, where, Stage.COMPLETING)
+    try:
+        return extract_condition(draft, completion, {**seen, **counters}, where)
+    except Stuck as stuck:
+        stuck.stage = Stage.COMPLETING
+        raise
 
 
 # --- records -----------------------------------------------------------------------------------

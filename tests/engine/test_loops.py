@@ -14,6 +14,7 @@ from tests.engine.models import (
     io,
     line,
     looped,
+    many,
     process,
     receive,
     script,
@@ -151,3 +152,22 @@ def test_a_receive_task_waits_for_a_message_each_round() -> None:
     assert [] == game.open_jobs
 
     assert ["b"] == game.publish("M").waiting
+
+
+@pytest.mark.rule("P42")
+@pytest.mark.parametrize(
+    "marked",
+    [
+        many(task("a"), cardinality="=wanted"),
+        many(task("a"), cardinality="=1", enough="=numberOfCompletedInstances >= wanted"),
+        looped(task("a"), "wanted > loopCounter"),
+        looped(task("a"), "wanted > loopCounter", before=True),
+    ],
+    ids=["cardinality", "completion condition", "loop condition", "loop condition before"],
+)
+def test_a_variable_that_is_not_there_is_why_it_cannot_be_said_how_often(marked: str) -> None:
+    game = play(line(marked), profile=Profile.PRIOSTACK).create()
+
+    assert "VARIABLE_MISSING" == game.incident("a").error_type
+    assert "no variable wanted" in game.incident("a").message
+    assert InstanceState.COMPLETED == game.set(wanted=1).resolve().state
