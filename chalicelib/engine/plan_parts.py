@@ -267,12 +267,21 @@ def _undoes(element: Element) -> bool:
     return type_ is EventType.CANCEL or (is_start and type_ is EventType.COMPENSATION)
 
 
+def _shows_all(element: Element) -> bool:
+    """Say whether an element lets something see its variables whose expressions are elsewhere."""
+    is_handed_down = element.called is not None and element.called.hands_down_all
+    return is_handed_down or element.decision is not None
+
+
 def _hidden(process: Process, element: Element, definition: ManyDefinition) -> str | None:
-    """Return the variable that is the input collection, unless something inside may ask for it."""
+    """Return the variable that is the input collection, unless something inside may ask for it, be
+    it a decision or a process that is called and sees all that is there."""
     items = definition.input_collection
     if items is None or not re.fullmatch(r"[^\W\d]\w*", items.text):
         return None
     parts = _inside(process, element)
+    if any(map(_shows_all, (element, *parts))):
+        return None
     ids = {element.id, *(each.id for each in parts)}
     flows = [flow for flow in process.flows.values() if flow.source in ids]
     alone = replace(element, many=replace(definition, input_collection=None))

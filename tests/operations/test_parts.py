@@ -12,6 +12,7 @@ from chalicelib.engine.state import Incident, InstanceState, Job, Variables
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
+from tests.dmn.models import decision, definitions, literal
 from tests.engine.event_models import (
     boundary_condition,
     compensation_throw,
@@ -22,19 +23,22 @@ from tests.engine.models import (
     ad_hoc,
     boundary,
     boundary_error,
+    call,
     end,
     event_sub,
     io,
     line,
     many,
     process,
+    rule,
     script,
     service,
     start,
     sub,
 )
+from tests.operations.dmn import deploy_dmn
 from tests.operations.stage import Stage
-from tests.operations.test_children import children, is_clean
+from tests.operations.test_children import children, is_clean, named
 from tests.simulation.replacing import replaced
 
 EACH = {"items": "=items", "item": "item"}
@@ -110,6 +114,28 @@ def test_a_collection_that_nobody_names_is_not_copied_into_each_child(stage: Sta
     key = stage.create(line(many(named, each=EACH)), items=list(range(65)))
     (job, *_) = stage.activate("work", max_jobs=100)[::-1]
     assert 65 == job.inputs["n"]
+
+
+@pytest.mark.usefixtures("by_two")
+@pytest.mark.parametrize("profile", list(Profile))
+def test_a_called_process_that_gets_all_variables_gets_the_collection_too(
+    stage: Stage, profile: Profile
+) -> None:
+    stage.deploy(named(line(script("s", "n", "count(items)")), "child"), profile)
+    counted = call("c", "child", extensions=io(outputs={"mine": "=n"}))
+    key = stage.create(stage.deploy(line(many(counted, each=DONE)), profile), items=[1, 2, 3])
+    stage.pump()
+
+    assert [3, 3, 3] == stage.variables(key)["done"]
+
+
+@pytest.mark.usefixtures("by_two")
+def test_a_decision_sees_the_collection_too(stage: Stage) -> None:
+    deploy_dmn(stage, definitions(decision("count", literal("count(items)"))))
+    loop = many(rule("r", "count"), items="=items", item="item", results="done", result="=result")
+    key = stage.create(line(loop), items=[1, 2, 3])
+
+    assert [3, 3, 3] == stage.variables(key)["done"]
 
 
 @pytest.mark.usefixtures("by_two")
