@@ -92,7 +92,11 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
             element = _element_of(command, root)
             if element is not None:
                 yield from _open_on(element, root)
-                yield from _outwards(element.scope, root)
+                around = _outwards(element.scope, root)
+                # The end of a part of a body rarely concerns the top's variables, which are long.
+                is_part = isinstance(command, EndChild) and element.loop > 0
+                top = RecordKey(Variables, root.key)
+                yield from (key for key in around if not (is_part and key == top))
 
 
 def _agenda(root: Root) -> Iterator[RecordKey]:

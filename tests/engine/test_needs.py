@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.engine.commands import CompleteJob, FireTimer, ResolveIncident, SetVariables
+from chalicelib.engine.commands import (
+    CompleteJob,
+    EndChild,
+    FireTimer,
+    ResolveIncident,
+    SetVariables,
+)
 from chalicelib.engine.handle import handle
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.needs import wanted
-from chalicelib.engine.state import Incident, Instance, Job, RecordKey, Timer, Variables
+from chalicelib.engine.state import (
+    ChildWait,
+    Incident,
+    Instance,
+    InstanceState,
+    Job,
+    LoopItems,
+    RecordKey,
+    Timer,
+    Variables,
+)
 from chalicelib.engine.turn import Missing
 from chalicelib.feel.moment import Moment
-from tests.engine.models import boundary, end, line, process, service, start, sub, task
+from tests.engine.models import boundary, end, line, many, process, service, start, sub, task
 from tests.play import NOW, Play, play
 
 
@@ -42,6 +58,28 @@ def test_a_job_needs_what_is_open_on_it_and_the_scopes_around_it(game: Play) -> 
     assert expected == wanted(CompleteJob(job.key), game.root)
     expected = {RecordKey(Job, other.key), RecordKey(Variables, game.root.key)}
     assert expected == wanted(CompleteJob(other.key), game.root)
+
+
+def test_a_job_of_an_iteration_needs_the_items_in_place_of_its_variables() -> None:
+    game = play(line(many(service("a"), items="=items", item="item"))).create(items=[1, 2])
+    job, (body,) = game.job("a"), game.root.bodies
+
+    expected = {
+        RecordKey(Job, job.key),
+        RecordKey(LoopItems, body),
+        RecordKey(Variables, game.root.key),
+    }
+    assert expected == wanted(CompleteJob(job.key), game.root)
+    game.complete("a")
+    assert 0 == game.reads
+
+
+def test_the_end_of_a_part_needs_no_variables_of_the_instance() -> None:
+    game = play(line(many(service("a"), items="=items", item="item"))).create(items=[1] * 65)
+    first = next(each for each in game.root.live.values() if each.loop)
+    ended = EndChild(first.child, InstanceState.COMPLETED, {})
+
+    assert {RecordKey(ChildWait, first.child)} == wanted(ended, game.root)
 
 
 def test_usual_commands_need_no_second_read(game: Play) -> None:
