@@ -7,7 +7,8 @@ item names the instance. Design section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from operator import length_hint
 
 BLOCK_SIZE = 4096
 BLOCKS_MAX = 32  # that a turn is given at once: more children than that start on the next
@@ -32,14 +33,28 @@ def first_key(block: int) -> int:
     return block * BLOCK_SIZE
 
 
-@dataclass(slots=True)
 class Keys:
-    """The keys one turn may give out: the rest of the instance's block, then spare ones."""
+    """The keys one turn may give out: the rest of the instance's block, then spare ones.
 
-    block: int
-    next_offset: int = 1
-    spare: list[int] = field(default_factory=list)
-    taken: list[int] = field(default_factory=list)  # blocks that this turn began
+    Shapes: `taken` are the blocks that this turn began. What is left of a block is an iterator, as
+        every move of a token takes two keys.
+    """
+
+    __slots__ = ("_left", "block", "spare", "taken")
+
+    def __init__(self, block: int, next_offset: int = 1, spare: Iterable[int] = ()) -> None:
+        self.spare: list[int] = [*spare]
+        self.taken: list[int] = []
+        self._begin(block, next_offset)
+
+    def _begin(self, block: int, offset: int) -> None:
+        self.block = block
+        self._left = iter(range(block * BLOCK_SIZE + offset, (block + 1) * BLOCK_SIZE))
+
+    @property
+    def next_offset(self) -> int:
+        """The offset in the block of the key that is next."""
+        return BLOCK_SIZE - length_hint(self._left)
 
     def block_for_child(self, wanted: int = 1) -> int:
         """Return a block for another instance, which begins there, of so many that will be.
@@ -52,12 +67,11 @@ class Keys:
 
     def next(self) -> int:
         """Return a fresh key. Raises: OutOfKeys."""
-        offset = self.next_offset
-        if offset == BLOCK_SIZE:
-            if not self.spare:
-                raise OutOfKeys
-            self.block = self.spare.pop(0)
-            self.taken.append(self.block)
-            offset = 1
-        self.next_offset = offset + 1
-        return self.block * BLOCK_SIZE + offset
+        for key in self._left:
+            return key
+        if not self.spare:
+            raise OutOfKeys
+        block = self.spare.pop(0)
+        self.taken.append(block)
+        self._begin(block, 1)
+        return next(self._left)
