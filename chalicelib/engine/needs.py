@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from chalicelib.engine import many
 from chalicelib.engine.commands import (
     ActivateElements,
     CancelInstance,
@@ -37,6 +38,7 @@ from chalicelib.engine.state import (
     Incident,
     Job,
     LoopItems,
+    LoopResults,
     RecordKey,
     Root,
     Subscription,
@@ -97,6 +99,18 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
                 is_part = isinstance(command, EndChild) and element.loop > 0
                 top = RecordKey(Variables, root.key)
                 yield from (key for key in around if not (is_part and key == top))
+                yield from _results(command, element, root)
+
+
+def _results(command: Command, element: ElementInstance, root: Root) -> Iterator[RecordKey]:
+    """Name where the result goes of an iteration that a command completes, as it does nothing but
+    this element, if the results of its body are not in the root."""
+    around = root.live.get(element.scope)
+    if around is None or not around.loop:
+        return
+    body = root.bodies[around.scope]
+    if body.results is None and isinstance(command, CompleteJob | Correlate | EndChild):
+        yield RecordKey(LoopResults, many.results_key(around.scope, around.loop, body.total))
 
 
 def _agenda(root: Root) -> Iterator[RecordKey]:

@@ -13,6 +13,7 @@ from chalicelib.engine.commands import (
 )
 from chalicelib.engine.handle import handle
 from chalicelib.engine.keys import Keys
+from chalicelib.engine.limits import SMALL_RESULTS_BYTES
 from chalicelib.engine.needs import wanted
 from chalicelib.engine.state import (
     ChildWait,
@@ -21,13 +22,14 @@ from chalicelib.engine.state import (
     InstanceState,
     Job,
     LoopItems,
+    LoopResults,
     RecordKey,
     Timer,
     Variables,
 )
 from chalicelib.engine.turn import Missing
 from chalicelib.feel.moment import Moment
-from tests.engine.models import boundary, end, line, many, process, service, start, sub, task
+from tests.engine.models import boundary, end, io, line, many, process, service, start, sub, task
 from tests.play import NOW, Play, play
 
 
@@ -86,6 +88,19 @@ def test_usual_commands_need_no_second_read(game: Play) -> None:
     game.fail("b").resolve().set(y=1).complete("a").complete("b").complete("b")
 
     assert 0 == game.reads
+
+
+def test_the_job_of_an_iteration_needs_no_second_read_for_its_result() -> None:
+    answer = io(outputs={"answer": "=long"})
+    each = {"items": "=items", "results": "answers", "result": "=answer"}
+    game = play(line(many(service("a", extensions=answer), each=each))).create(items=[1, 2, 3])
+    game.complete("a", long="x" * SMALL_RESULTS_BYTES)
+    before = game.reads
+
+    game.complete("a")
+
+    assert before == game.reads
+    assert [2] == [len(each.values) for each in game.records(LoopResults)]
 
 
 def test_timers_incidents_and_variables_are_found_by_the_root(game: Play) -> None:
