@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 
 from chalicelib import json_text
@@ -28,6 +29,7 @@ PREFIX = "j-"  # of the names of job queues, after the stage's own prefix
 NAME_MAX = 80  # characters of a queue's name (SQS quota), the stage's prefix included
 STAGE_PREFIX_MAX = 32  # characters of them that the stage's prefix may take
 HASH_LENGTH = 16  # hexadecimal digits: of 1,000 types no two share a name, but once in 10^13
+NAMES_MAX = 1_000  # kept in one container
 SLUG_MAX = NAME_MAX - STAGE_PREFIX_MAX - len(PREFIX) - len("-") - HASH_LENGTH
 
 _ENDED = frozenset({JobState.COMPLETED, JobState.TERMINATED})
@@ -142,6 +144,7 @@ def judge(bell: Bell, job: Job | None, root_version: int | None, now: datetime) 
     return _DUE if at <= now else LiveLater(at)
 
 
+@lru_cache(maxsize=NAMES_MAX)
 def queue_of(kind: str, type_: str, profile: Profile | None) -> str:
     """Return the name of a job queue, without the stage's prefix.
 

@@ -6,6 +6,9 @@ the first of its block, and whatever belongs to it has a key of one of its block
 The root holds the *compact* execution state: which element instances wait (`live`), the counts
 at joins (`joins`), and the moves a bounded turn left over (`agenda`). Records beside it are jobs,
 timers, incidents, failures and the variables of one scope each. Design section 3.
+
+What every turn makes is a named tuple: a frozen dataclass sets each of its fields by a call, which
+takes five times as long for a root or a job.
 """
 
 from __future__ import annotations
