@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import ended_scopes, purges, tokens, variables
+from chalicelib.engine import ended_scopes, flows, purges, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Completed, ElementInstance, Move, Purge, Stage
 from chalicelib.engine.stuck import Stuck
@@ -118,11 +118,11 @@ def _ahead(draft: Draft, node: Node, scope: int) -> tuple[JsonObject | None, Seq
     before anything was changed."""
     try:
         outputs = variables.outputs_of(draft, node, scope, {}, {})
-        flows = tokens.choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
+        ahead = flows.choose(draft, node, scope) if node.has_conditions else node.outgoing
     except Stuck as stuck:
         stuck.stage = Stage.ENTERING
         raise
-    return outputs, flows
+    return outputs, ahead
 
 
 def enter_cancel(draft: Draft, node: Node, scope: int, key: int) -> None:

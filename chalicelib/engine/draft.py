@@ -124,6 +124,7 @@ class Draft:
         "moment",
         "moves",
         "now",
+        "over",
         "own",
         "parent",
         "plan",
@@ -169,6 +170,7 @@ class Draft:
         self.decided: list[DecisionMade] = []
         self.heard = 0  # events of the history that conditions were evaluated after
         self.happened: set[tuple[int, str, int]] = set()  # conditional events (conditions.py)
+        self.over: list[int] = []  # scopes that are being completed (tokens.py)
         self.broadcast: str | None = None  # the signal that this turn answers
         self.handed: JsonObject = {}  # what its listeners gave to the element that is entered
         self.moves = 0
@@ -320,9 +322,8 @@ class Draft:
 
     def has_changes(self) -> bool:
         """Whether the turn made any difference."""
-        is_told = bool(self.history or self.guards or self.effects)
         is_moved = self.state is not self.root.state or tuple(self.purges) != self.root.purges
-        return is_told or is_moved
+        return bool(self.history or self.guards or self.effects) or is_moved
 
     def turn(self, *, goes_on: bool, done: bool = True) -> Turn:
         """Freeze the draft; `goes_on` says that the agenda can be continued at once."""
@@ -334,7 +335,6 @@ class Draft:
         if self.ended_at is self.now:
             self._tell_end()
         after = Instance(self._root(), self.records)
-        keys = self.keys
         return Turn(
             self.before,
             after,
@@ -342,7 +342,7 @@ class Draft:
             tuple(self.effects),
             tuple(self.history),
             self.guards,
-            tuple(keys.taken),
+            tuple(self.keys.taken),
             done,
             tuple(self.decided),
         )

@@ -18,6 +18,7 @@ from chalicelib.engine import (
     ad_hoc,
     compensation,
     execution_listeners,
+    flows,
     joins,
     loops,
     many,
@@ -26,7 +27,6 @@ from chalicelib.engine import (
     variables,
 )
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract_condition
 from chalicelib.engine.guards import Guard
 from chalicelib.engine.state import (
     ChildWait,
@@ -39,12 +39,11 @@ from chalicelib.engine.state import (
     Move,
     Purge,
     RecordKey,
-    Stage,
     Subscription,
     Timer,
     Variables,
 )
-from chalicelib.engine.stuck import ErrorType, Stuck, close_incident, stop
+from chalicelib.engine.stuck import Stuck, close_incident, stop
 from chalicelib.engine.turn import Disarmed, Left, Terminated, Unsubscribed
 from chalicelib.json_text import JsonObject
 
@@ -91,7 +90,7 @@ def go_out(draft: Draft, node: Node, scope: int, key: int, outputs: JsonObject |
     if node.departs is not None:
         node.departs(draft, node, scope, key)
         return
-    chosen = choose_flows(draft, node, scope) if node.has_conditions else node.outgoing
+    chosen = flows.choose(draft, node, scope) if node.has_conditions else node.outgoing
     draft.history.append(Left(key, outputs))
     if node.is_compensable:
         compensation.note(draft, node, scope, key)
@@ -115,51 +114,6 @@ def spread(draft: Draft, scope: int, flows: Sequence[Flow]) -> None:
     """Send a token along each of some flows, which one token left by; the first one first."""
     draft.count(scope, len(flows) - 1)
     draft.agenda.extend(Move(flow.target, scope, flow.id) for flow in reversed(flows))
-
-
-def choose_flows(draft: Draft, node: Node, scope: int) -> list[Flow]:
-    """Choose the flows out of an activity: those without a condition and those whose is true;
-    the default if no condition is.
-
-    Raises: Stuck, at the stage of leaving.
-    Source: BPMN 2.0.2 section 13.2.1; zenbpm.md section 9.
-    """
-    seen = variables.visible(draft, scope)
-    chosen, is_any_true = [], False
-    for flow in node.outgoing:
-        if flow is node.default:
-            continue
-        if flow.condition is None:
-            chosen.append(flow)
-        elif is_true(draft, flow, seen):
-            chosen.append(flow)
-            is_any_true = True
-    if not is_any_true and node.default is not None:
-        chosen.append(node.default)
-    if not chosen:
-        raise no_flow(node)
-    return chosen
-
-
-def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
-    """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
-    assert flow.condition is not None
-    try:
-        return extract_condition(draft, flow.condition, seen, flow.where)
-    except Stuck as stuck:
-        stuck.stage = Stage.LEAVING
-        raise
-
-
-def no_flow(node: Node) -> Stuck:
-    """Return what stops an element of whose flows none can be taken."""
-    flows = ", ".join(flow.id for flow in node.outgoing)
-    return Stuck(
-        ErrorType.CONDITION_ERROR,
-        "No default flow, nor matching expressions found, for flow elements: "
-        f"{node.id} (flows {flows})",
-        Stage.LEAVING,
-    )
 
 
 def complete(
@@ -247,7 +201,22 @@ def consume(draft: Draft, scope: int) -> None:
 
 
 def complete_scope(draft: Draft, scope: int) -> None:
-    """Complete the instance, or the subprocess that owns the scope."""
+    """Complete the instance, or the subprocess that owns the scope.
+
+    What this completes in its turn follows when it is done, so scopes in each other take no stack.
+    """
+    draft.over.append(scope)
+    if len(draft.over) > 1:
+        return
+    try:
+        while draft.over:
+            _complete(draft, draft.over[0])
+            draft.over.pop(0)
+    finally:
+        draft.over.clear()
+
+
+def _complete(draft: Draft, scope: int) -> None:
     if draft.plan.listened:
         close_listeners(draft, scope)
     if scope == draft.key:

@@ -10,7 +10,17 @@ import pytest
 from chalicelib.engine.limits import ACTIONS_MAX
 from chalicelib.engine.state import InstanceState
 from chalicelib.engine.stuck import ErrorType
-from tests.engine.models import boundary, end, parallel, process, service, start, sub
+from tests.engine.models import (
+    ad_hoc,
+    boundary,
+    end,
+    many,
+    parallel,
+    process,
+    service,
+    start,
+    sub,
+)
 from tests.house.source import ROOT
 from tests.play import play
 
@@ -39,6 +49,23 @@ def test_subprocesses_far_inside_each_other_end_with_what_is_around_them(
     state = InstanceState.TERMINATED if is_cancelled else InstanceState.ACTIVE
     assert state is game.state
     assert len(game.root.live) <= 1
+
+
+@pytest.mark.parametrize("kind", ["many", "ad hoc"])
+def test_scopes_far_inside_each_other_complete_one_after_the_other(kind: str) -> None:
+    inner, last = service("a"), "a"
+    for level in range(DEPTH):
+        id_ = f"s{level}"
+        if kind == "many":
+            inner = many(
+                sub(id_, start(f"i{level}"), inner, flows=f"i{level} > {last}"), cardinality="=1"
+            )
+        else:
+            inner = ad_hoc(id_, inner, active=f'["{last}"]')
+        last = id_
+    xml = process(start(), inner, end(), flows=f"start > {last} > end")
+
+    assert InstanceState.COMPLETED is play(xml).create().complete("a").state
 
 
 def test_what_is_wide_ends_in_turns_that_each_keep_to_the_bound() -> None:

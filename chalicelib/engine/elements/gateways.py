@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
-from chalicelib.engine import joins, tokens, variables
+from chalicelib.engine import flows, joins, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Move
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -39,10 +39,10 @@ def choose(draft: Draft, node: Node, scope: int) -> Flow:
     """
     seen = variables.visible(draft, scope)
     for flow in node.conditioned:
-        if tokens.is_true(draft, flow, seen):
+        if flows.is_true(draft, flow, seen):
             return flow
     if node.otherwise is None:
-        raise tokens.no_flow(node)
+        raise flows.no_flow(node)
     return node.otherwise
 
 
@@ -67,7 +67,7 @@ def enter_inclusive(draft: Draft, node: Node, scope: int, key: int) -> None:
         return
     chosen = choose_all(draft, node, variables.visible(draft, scope))
     if not chosen:
-        raise tokens.no_flow(node)
+        raise flows.no_flow(node)
     draft.history.append(Left(key, None))
     tokens.spread(draft, scope, chosen)
 
@@ -77,8 +77,7 @@ def choose_all(draft: Draft, node: Node, seen: JsonObject) -> Sequence[Flow]:
     chosen = [
         flow
         for flow in node.outgoing
-        if flow is not node.default
-        and (flow.condition is None or tokens.is_true(draft, flow, seen))
+        if flow is not node.default and (flow.condition is None or flows.is_true(draft, flow, seen))
     ]
     return chosen or ([] if node.default is None else [node.default])
 
@@ -103,7 +102,7 @@ def enter_complex(draft: Draft, node: Node, scope: int, key: int) -> None:
         seen = {**variables.visible(draft, scope), "waitingForStart": True}
         chosen = choose_all(draft, node, seen)
         if not chosen:
-            raise tokens.no_flow(node)
+            raise flows.no_flow(node)
         draft.history.append(Left(key, None))
         tokens.spread(draft, scope, chosen)
     else:
@@ -115,7 +114,7 @@ def enter_complex(draft: Draft, node: Node, scope: int, key: int) -> None:
 def _enter_late(draft: Draft, node: Node, scope: int, key: int) -> None:
     seen = {**variables.visible(draft, scope), "waitingForStart": False}
     conditioned = [flow for flow in node.outgoing if flow.condition is not None]
-    chosen = [flow for flow in conditioned if tokens.is_true(draft, flow, seen)]
+    chosen = [flow for flow in conditioned if flows.is_true(draft, flow, seen)]
     draft.history.append(Left(key, None))
     joins.begin_anew(draft, node, scope)
     if chosen:
