@@ -149,6 +149,8 @@ def _finish(draft: Draft, purge: Purge) -> Purge | None:
     """Do what follows when nothing is left inside; return what there was no room for."""
     if purge.is_withdrawn:
         return _withdraw(draft, purge.scope)
+    if not (purge.spared or purge.catcher or has_room(draft, purge.scope)):
+        return purge
     catcher, draft.counts[purge.scope] = purge.catcher, 0
     if purge.spared:
         draft.counts[purge.scope] = 1
@@ -197,6 +199,13 @@ def _withdraw(draft: Draft, key: int) -> Purge | None:
         draft.state = InstanceState.TERMINATING
         tokens.end_instance(draft)
     return None
+
+
+def has_room(draft: Draft, scope: int) -> bool:
+    """Say whether the turn has room for the completion of a scope."""
+    if scope == draft.key or draft.actions <= BASE_ACTIONS:
+        return True
+    return draft.actions + weight_of(draft, draft.live[scope]) + JOB_ACTIONS <= ACTIONS_MAX
 
 
 def weight_of(draft: Draft, element: ElementInstance) -> int:

@@ -203,14 +203,18 @@ def consume(draft: Draft, scope: int) -> None:
 def complete_scope(draft: Draft, scope: int) -> None:
     """Complete the instance, or the subprocess that owns the scope.
 
-    What this completes in its turn follows when it is done, so scopes in each other take no stack.
+    What this completes in its turn follows when it is done, so scopes in each other take no stack;
+    what the turn has no room for is left to the next one, as a purge with nothing to end.
     """
     draft.over.append(scope)
     if len(draft.over) > 1:
         return
     try:
         while draft.over:
-            _complete(draft, draft.over[0])
+            if purges.has_room(draft, draft.over[0]):
+                _complete(draft, draft.over[0])
+            else:
+                start_purge(draft, Purge(draft.over[0]))
             draft.over.pop(0)
     finally:
         draft.over.clear()

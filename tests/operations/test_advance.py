@@ -22,6 +22,7 @@ from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
 from chalicelib.operations.advance import advance
 from chalicelib.ports import Settings
 from chalicelib.store import history
+from tests.engine.models import many, process, service, start, sub
 from tests.operations.models import script_then_task, task_then_typed, wide_fork
 from tests.operations.stage import Stage
 from tests.operations.watched import Crash, Fault, die, fault, watched
@@ -352,3 +353,18 @@ def test_a_timer_that_is_gone_changes_nothing_when_it_fires() -> None:
 
     assert not advance(stage.ports, key, FireTimer(timer.key, timer.due)).changes
     assert RecordKey(Timer, timer.key) not in stage.instance(key).records
+
+
+def test_scopes_in_each_other_complete_over_as_many_turns_as_that_needs() -> None:
+    stage, inner, last = Stage(), service("a"), "a"
+    for level in range(60):
+        flows = f"i{level} > {last}"
+        last = f"s{level}"
+        inner = many(sub(last, start(f"i{level}"), inner, flows=flows), cardinality="=1")
+    key = stage.create(process(start(), inner, service("b"), flows=f"start > {last} > b"))
+
+    stage.work("a")
+    stage.pump()
+
+    stage.work("b")
+    assert InstanceState.COMPLETED == stage.state(key)
