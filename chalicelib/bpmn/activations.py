@@ -9,7 +9,8 @@ Source: BPMN 2.0.2 section 13.3.5; Camunda 8 documentation, "Ad-hoc sub-processe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chalicelib import feel
@@ -28,17 +29,19 @@ FROM_AI, PARAMETERS = "fromAi", ("value", "description", "type", "schema", "opti
 def with_activations(found: Found, elements: Mapping[str, Element]) -> dict[str, Element]:
     """Tell ad-hoc subprocesses what can be activated in them, and put all else into a scope of
     each activation. It is a fault if nothing can be, or what is inside has no place there."""
-    made = dict(elements)
+    made, inside = dict(elements), defaultdict[str, list[str]](list)
+    for element in elements.values():
+        inside[element.scope].append(element.id)
     for element in elements.values():
         if element.ad_hoc is not None:
-            found.faults.tried(None, _fill, found, made, element)
+            found.faults.tried(None, _fill, found, made, made[element.id], inside[element.id])
     return made
 
 
-def _fill(found: Found, elements: dict[str, Element], around: Element) -> None:
+def _fill(found: Found, elements: dict[str, Element], around: Element, ids: Sequence[str]) -> None:
     assert around.ad_hoc is not None
     node, id_ = found.elements[around.id].node, around.id + ACTIVATION
-    inside = [each for each in elements.values() if each.scope == around.id]
+    inside = [elements[each] for each in ids]
     for each in inside:
         if each.kind in WITHOUT:
             misplaced = found.elements[each.id].node

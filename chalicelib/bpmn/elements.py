@@ -61,7 +61,11 @@ WITH_DEFAULT = ACTIVITIES | CHOOSING
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an element needs to know of the rest of its process and file."""
+    """What an element needs to know of the rest of its process and file.
+
+    Shapes: `inherited` are the extension elements of the process that count for each element
+        which has none of the name.
+    """
 
     reading: Reading
     known: Definitions
@@ -72,6 +76,7 @@ class Surroundings:
     attached_to: Mapping[str, str]
     handlers: Mapping[str, str]
     data: Mapping[str, Sequence[str]]
+    inherited: Extensions
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def compile_element(
 ) -> Element:
     """Compile a supported element; what is wrong with it is noted, and stands as if left away."""
     id_ = id_of(node)
-    extensions = extensions_of(node)
+    extensions = {**around.inherited, **extensions_of(node)}
     tried, reading = around.faults.tried, around.reading
     event = tried(Event(), _event, node, kind, extensions, around.known)
     is_sent = event.type is EventType.MESSAGE and kind in THROWING

@@ -32,6 +32,7 @@ ZENBPM_NAMESPACE = "http://zenbpm.pbinitiative.org/1.0"
 RETRIES_MAX = 2**31 - 1  # the contracts' int32
 PATH_MAX = 100  # names in a mapping's target; JSON data may be 500 levels deep (json_text.py)
 
+PRIORITY = "jobPriorityDefinition"
 LINKED = "linkedResources"  # the element, and the header that workers know
 LINK = ("resourceId", "resourceType", "linkName", "bindingType", "versionTag")
 
@@ -63,7 +64,7 @@ def job_of(
         headers=headers_of(extensions.get("taskHeaders")) | _linked(extensions.get(LINKED)),
         assignee=faults.tried(None, optional_value, node, assignment, "assignee"),
         candidate_groups=faults.tried(None, optional_value, node, assignment, "candidateGroups"),
-        priority=faults.tried(None, _job_priority, node, extensions),
+        priority=faults.tried(None, _job_priority, node, extensions.get(PRIORITY)),
     )
     faults.check()
     return job
@@ -152,13 +153,8 @@ def retries_of(node: Node, definition: Node | None, reading: Reading) -> Value |
     )
 
 
-def _job_priority(node: Node, extensions: Extensions) -> Value | None:
-    """Read how urgent a job is, by its element, else by the process; None if neither says."""
-    definition, around = extensions.get("jobPriorityDefinition"), node.parent
-    while definition is None and around is not None:
-        if around.name == "process":
-            definition = extensions_of(around).get("jobPriorityDefinition")
-        around = around.parent
+def _job_priority(node: Node, definition: Node | None) -> Value | None:
+    """Read how urgent a job is; None if nothing is said."""
     value = optional_value(node, definition, "priority")
     if value is None or value.is_feel or re.fullmatch(r"-?[0-9]{1,9}", value.text.strip()):
         return value

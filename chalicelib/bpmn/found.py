@@ -92,8 +92,9 @@ def starts_of(found: Found) -> Mapping[str, str]:
     triggered: set[str] = set()
     for id_, placed in found.elements.items():
         found.faults.tried(None, _note_start, id_, placed, found, starts, triggered)
+    started = starts.keys() | triggered
     for id_, node in found.scopes.items():
-        found.faults.tried(None, _check_start, id_, node, found, starts.keys() | triggered)
+        found.faults.tried(None, _check_start, id_, node, found, started)
     return starts
 
 

@@ -8,7 +8,7 @@ from chalicelib.bpmn.compensation import check_compensation, handlers_of
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.event_gateways import check_event_gateways
 from chalicelib.bpmn.execution_listeners import listeners_of_process
-from chalicelib.bpmn.extensions import extensions_of, version_tag_of
+from chalicelib.bpmn.extensions import PRIORITY, extensions_of, version_tag_of
 from chalicelib.bpmn.flows import compile_flows
 from chalicelib.bpmn.found import boundary_events_of, find, starts_of
 from chalicelib.bpmn.links import check_links
@@ -28,6 +28,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     starts = starts_of(found)
     flows = compile_flows(found)
     boundary_events = boundary_events_of(found)
+    own = extensions_of(process)
     around = Surroundings(
         reading=reading,
         known=known,
@@ -37,6 +38,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         boundary_events=boundary_events,
         handlers=handlers_of(found),
         data=found.data,
+        inherited={name: each for name, each in own.items() if name == PRIORITY},
         attached_to={id_: task for task, events in boundary_events.items() for id_ in events},
     )
     elements = {
@@ -66,7 +68,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         elements=elements,
         flows=flows.by_id,
         start=starts.get(id_),
-        version_tag=version_tag_of(extensions_of(process)),
+        version_tag=version_tag_of(own),
         data=tuple(found.data.get(id_, ())),
         listeners=listeners,
     )

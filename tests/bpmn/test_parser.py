@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+
 import pytest
 
 from chalicelib.bpmn import parse
@@ -163,3 +165,29 @@ def test_the_same_file_is_read_to_the_same_process() -> None:
 
     assert parsed(xml) == parsed(xml)
     assert ["start_to_end", "start_to_end_3", "start_to_end_4"] == list(parsed(xml).flows)
+
+
+def steps(body: str) -> int:
+    """Return how many calls it takes to read a process."""
+    profile = cProfile.Profile()
+    profile.runcall(parse, model(START + body), Profile.ZENBPM)
+    return int(sum(entry.callcount for entry in profile.getstats()))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<serviceTask id="t{0}"><extensionElements><zeebe:taskDefinition type="a"/>'
+        "</extensionElements></serviceTask>",
+        '<subProcess id="s{0}"><startEvent id="x{0}"/></subProcess>',
+        '<subProcess id="s{0}" triggeredByEvent="true"><startEvent id="x{0}">'
+        "<errorEventDefinition/></startEvent></subProcess>",
+        '<adHocSubProcess id="a{0}"><task id="t{0}"/></adHocSubProcess>',
+        '<task id="t{0}"/><boundaryEvent id="b{0}" attachedToRef="t{0}"><errorEventDefinition/>'
+        "</boundaryEvent>",
+    ],
+)
+def test_reading_a_model_takes_steps_in_proportion_to_it(part: str) -> None:
+    few, many = (steps("".join(part.format(n) for n in range(count))) for count in (200, 400))
+
+    assert many < 2.2 * few
