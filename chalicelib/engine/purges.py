@@ -147,7 +147,7 @@ def _keep_asked(draft: Draft, purge: Purge) -> None:
 
 def _finish(draft: Draft, purge: Purge) -> Purge | None:
     """Do what follows when nothing is left inside; return what there was no room for."""
-    if purge.is_withdrawn:
+    if purge.is_withdrawn or (purge.spared and purge.spared not in draft.live):
         return _withdraw(draft, purge.scope)
     if not (purge.spared or purge.catcher or has_room(draft, purge.scope)):
         return purge

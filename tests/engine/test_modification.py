@@ -17,7 +17,7 @@ from chalicelib.engine.state import (
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from chalicelib.store import execution
-from tests.engine.event_models import undone
+from tests.engine.event_models import boundary_cancel, cancel_end, undone
 from tests.engine.models import (
     boundary,
     call,
@@ -29,6 +29,7 @@ from tests.engine.models import (
     service,
     start,
     sub,
+    transaction,
 )
 from tests.play import Play, play
 
@@ -174,6 +175,21 @@ def test_what_is_withdrawn_while_it_is_interrupted_is_not_left_by_the_boundary_e
     game.send(EndChild(wait.key, InstanceState.TERMINATED))
 
     assert ["c"] == game.waiting
+
+
+def test_a_transaction_whose_cancel_event_is_withdrawn_ends_with_it() -> None:
+    inside = (start("ti"), parallel("f"), call("x", "child"), service("a"), cancel_end("no"))
+    inner = transaction("tx", *inside, flows="ti > f; f > x; f > a > no")
+    around = (boundary_cancel("off", "tx"), service("b"), service("c"), end())
+    xml = process(start(), inner, *around, flows="start > tx > end; off > b")
+    game = play(xml).create().complete("a")
+
+    modify(game, "c", ends=("no",))
+    (wait,) = game.records(ChildWait)
+    game.send(EndChild(wait.key, InstanceState.TERMINATED))
+
+    assert ["c"] == game.waiting
+    assert InstanceState.COMPLETED == game.complete("c").state
 
 
 @pytest.mark.parametrize("more", range(4))
