@@ -20,6 +20,7 @@ from chalicelib.engine.commands import (
     FailChild,
     FailJob,
     FireTimer,
+    ModifyInstance,
     ResolveIncident,
     SetVariables,
 )
@@ -150,6 +151,17 @@ def empty(game: Play) -> list[ElementInstance]:
     return [e for e in live if elements[e.element_id].kind is Kind.AD_HOC_SUB_PROCESS]
 
 
+def modifications(game: Play) -> st.SearchStrategy[Command]:
+    """Return what an operator may take away, and put elsewhere."""
+    live = [e.key for e in game.root.live.values()] or [1]
+    return st.builds(
+        ModifyInstance,
+        st.lists(st.sampled_from(sorted(game.process.elements)), max_size=2).map(tuple),
+        st.lists(st.sampled_from(live), max_size=2).map(tuple),
+        scope=st.none() | st.sampled_from(live),
+    )
+
+
 @st.composite
 def commands(draw: st.DrawFn, game: Play) -> Command:
     """Any command at all, most of them about something that exists or existed."""
@@ -168,6 +180,7 @@ def commands(draw: st.DrawFn, game: Play) -> Command:
         st.just(CancelInstance()),
         st.just(Continue()),
         st.builds(SetVariables, st.just(to_json({"c": 2}))),
+        modifications(game),
         *(about(game, what) for what in (*game.subscriptions, *game.records(ChildWait))),
     ]
     if game.timers:

@@ -107,7 +107,7 @@ def test_any_command_is_rejected_and_changes_nothing_or_makes_a_legal_turn(
             assert before is game.instance
     terminal = game.state in (InstanceState.COMPLETED, InstanceState.TERMINATED)
     waits = [*game.jobs, *game.timers, *game.incidents, *game.subscriptions]
-    waits += [*game.records(ChildWait), *conditions(game), *empty(game)]
+    waits += [*game.records(ChildWait), *conditions(game), *empty(game), *game.root.joins]
     assert bool(waits) != terminal
     if terminal:
         states = {job.state for job in game.records(Job)}
