@@ -147,7 +147,7 @@ def end_child(draft: Draft, command: EndChild) -> None:
     if ended is None:
         return
     wait, element = ended
-    if wait.first and command.error is None and _is_regular(element, command):
+    if wait.first and command.error is None:
         parts.end_part(draft, wait, element, command)
         return
     if element.is_ending:
@@ -161,11 +161,6 @@ def end_child(draft: Draft, command: EndChild) -> None:
     else:
         message = f"process instance {command.child} was terminated, its caller waits for its end"
         _stop(draft, wait, element, message)
-
-
-def _is_regular(element: ElementInstance, command: EndChild) -> bool:
-    """Say whether a part of a body ended as it should: by itself, or because it was asked to."""
-    return element.is_ending or command.state is InstanceState.COMPLETED
 
 
 def fail_child(draft: Draft, command: FailChild) -> None:

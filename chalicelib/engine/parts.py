@@ -116,6 +116,8 @@ def call_again(draft: Draft, element: ElementInstance) -> None:
 def end_part(draft: Draft, wait: ChildWait, element: ElementInstance, command: EndChild) -> None:
     """Take over what a part did; the last one completes the body.
 
+    A part whose last iterations an operator ended is ended as they are where no parts are needed.
+
     Raises: Conflict if a report of it is still on its way: the message comes again.
     """
     body = element.scope
@@ -133,9 +135,13 @@ def end_part(draft: Draft, wait: ChildWait, element: ElementInstance, command: E
         _take_results(draft, body, wait, command.variables.get(loop.results))
     if is_whole and not draft.rules.sees_snapshot:
         _merge(draft, body, wait, command.variables, loop.results)
-    if not element.is_ending:
+    if element.is_ending:
+        return  # the purge that asked for it goes on by itself
+    if is_whole:
         tokens.close(draft, element.key)
         tokens.consume(draft, body)
+    else:
+        tokens.start_purge(draft, Purge(element.key, is_withdrawn=True))
 
 
 def _take_results(draft: Draft, body: int, wait: ChildWait, found: JsonValue) -> None:

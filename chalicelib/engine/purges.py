@@ -182,6 +182,8 @@ def _withdraw(draft: Draft, key: int) -> Purge | None:
         weight = weight_of(draft, element) + JOB_ACTIONS  # an ad-hoc subprocess asks anew
         if draft.actions + weight > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return Purge(key, is_withdrawn=True)
+        if draft.is_part(key):
+            parts.save(draft, draft.node_of(element), key)
         tokens.terminate(draft, element)
         if element.loop:
             parts.withdraw(draft, element)

@@ -11,7 +11,7 @@ from chalicelib.engine.commands import ModifyInstance
 from chalicelib.engine.state import InstanceState
 from chalicelib.errors import Rejected
 from chalicelib.operations.instances import modify_process_instance
-from tests.engine.models import line, many, service, start, sub
+from tests.engine.models import io, line, many, service, start, sub
 from tests.operations.stage import Stage
 from tests.operations.test_children import children, is_clean
 from tests.simulation.replacing import replaced
@@ -87,4 +87,37 @@ def test_a_part_ends_without_an_iteration_that_an_operator_ended(stage: Stage, b
 
     stage.work("after")
     assert InstanceState.COMPLETED is stage.state(key)
+    assert is_clean(stage, key)
+
+
+def test_a_part_that_an_operator_ends_counts_with_what_was_done_in_it(stage: Stage) -> None:
+    answered = service("work", extensions=io(outputs={"mine": "=answer"}))
+    each = {"items": "=items", "item": "item", "results": "done", "result": "=mine"}
+    key = stage.create(line(many(answered, each=each), service("after")), items=[1, 2, 3])
+    first, _, third = stage.activate("work", max_jobs=5)
+    stage.complete(first, answer=10)
+    child = children(stage, key)[0].key
+    left = of_element(stage, child, "work")[-1]
+
+    modify_process_instance(stage.ports, child, ModifyInstance((), (left,)))
+    stage.wait(30)
+    stage.complete(third, answer=30)
+    stage.wait(30)
+
+    assert 0 == stage.instance(key).root.incident_count
+    assert [] == stage.activate("work")
+    stage.work("after")
+    assert [10, None, 30] == stage.variables(key)["done"]
+    assert is_clean(stage, key)
+
+
+@pytest.mark.parametrize("body", [many(INNER, items="=items", item="item"), ENOUGH])
+def test_a_body_ends_with_the_last_part_that_an_operator_ends(stage: Stage, body: str) -> None:
+    key = stage.create(line(body, service("after")), items=[1, 2, 3])
+    for child in children(stage, key):
+        (part,) = child.root.bodies
+        modify_process_instance(stage.ports, child.key, ModifyInstance((), (part,)))
+    stage.wait(30)
+
+    assert InstanceState.TERMINATED is stage.state(key)
     assert is_clean(stage, key)

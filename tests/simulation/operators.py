@@ -101,8 +101,8 @@ def move(stage: Stage, element_id: str) -> None:
 
 
 def withdraw(stage: Stage, element_id: str) -> None:
-    """End one of the iterations of an element that a part of a body has begun; a part without any
-    would be stuck."""
+    """End one of two iterations of an element that a part of a body has at work; if it is the last
+    of the body by then, the body ends with it, and the instance with that."""
     for key in sorted(stage.watch.open_roots):
         instance = instances.load(stage.inner, key, None)
         if instance is None or instance.root.parent is None:
@@ -113,6 +113,7 @@ def withdraw(stage: Stage, element_id: str) -> None:
             once = Once("POST /v1/modify/process-instance", f"withdraw {key}", "{}")
             command = ModifyInstance((), victims[:1])
             operation = partial(modify_process_instance, stage.ports, key, command, once)
+            stage.ledger.asked_to_cancel.add(instance.root.parent.instance_key)
             _try(stage, "withdraw", operation)
             return
 

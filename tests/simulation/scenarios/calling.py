@@ -81,10 +81,8 @@ def _parts(stage: Stage) -> None:
 
 def _withdrawn(stage: Stage) -> None:
     """An operator ends an iteration of a part at the moment its job is completed: its body, which
-    counts what is reported, is complete all the same. If it was the last one of the part that was
-    at work, the part ends with it, and another operator has it done again."""
+    counts what is reported, is complete all the same, or ends with the last one."""
     _parts(stage)
-    stage.world.spawn("resolver", lambda: operators.resolve_incidents(stage))
     stage.client("operator", lambda: operators.withdraw(stage, "pack"), after_ms=212)
 
 
