@@ -138,7 +138,8 @@ def pairs(
             continue  # all is as after a crash
         seconds_of = _worth(outcome, index + 1, strikes_spare)
         tally.possible += len(seconds_of)
-        stride = _stride(tally, began, seconds, len(seconds_of) * (len(firsts) - number))
+        left = len(seconds_of) * (len(firsts) - number + 1) // 2  # fewer behind each later call
+        stride = _stride(tally, began, seconds, left)
         for later, second in drawn(seconds_of, number + turn, stride):
             script = Script(once.tapes, later, is_recording=False)
             plan = Plan(0, {index: first, later: second})
