@@ -247,11 +247,7 @@ def _is_enough(draft: Draft, plan: AdHocPlan, element: ElementInstance) -> bool:
     """Evaluate the completion condition, and end what an earlier one had stopped. Raises: Stuck."""
     assert plan.completion is not None
     where, seen = f"completion condition of {plan.id}", variables.visible(draft, element.key)
-    try:
-        found = extract_condition(draft, plan.completion, seen, where)
-    except Stuck as stuck:
-        stuck.stage = Stage.COMPLETING
-        raise
+    found = extract_condition(draft, plan.completion, seen, where, Stage.COMPLETING)
     incident = None if element.incident is None else draft.find(Incident, element.incident)
     if incident is not None and incident.stage is Stage.COMPLETING:
         close_incident(draft, incident.key)

@@ -170,18 +170,26 @@ def extract_completing(
 
 
 def extract_condition(
-    draft: Draft, compute: Compute, variables: Mapping[str, JsonValue], where: str
+    draft: Draft,
+    compute: Compute,
+    variables: Mapping[str, JsonValue],
+    where: str,
+    stage: Stage = Stage.ENTERING,
 ) -> bool:
     """Compute a condition; what is no boolean is put down to a missing variable.
 
-    Raises: Stuck(EXTRACT_VALUE_ERROR, VARIABLE_MISSING).
+    Raises: Stuck(EXTRACT_VALUE_ERROR, VARIABLE_MISSING), at that stage.
     """
-    value = extract(compute, variables, draft.moment, where)
-    if value is True or value is False:
-        return value
-    message = f"{where}: expected a boolean, found {show(value)}"
-    stuck = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
-    raise blamed(draft, compute, variables, stuck)
+    try:
+        value = extract(compute, variables, draft.moment, where)
+        if value is True or value is False:
+            return value
+        message = f"{where}: expected a boolean, found {show(value)}"
+        unfit = Stuck(ErrorType.EXTRACT_VALUE_ERROR, message)
+        raise blamed(draft, compute, variables, unfit)
+    except Stuck as stuck:
+        stuck.stage = stage
+        raise
 
 
 def blamed(

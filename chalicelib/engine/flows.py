@@ -46,11 +46,7 @@ def choose(draft: Draft, node: Node, scope: int) -> list[Flow]:
 def is_true(draft: Draft, flow: Flow, seen: JsonObject) -> bool:
     """Evaluate the condition of a flow. Raises: Stuck(EXTRACT_VALUE_ERROR), when leaving."""
     assert flow.condition is not None
-    try:
-        return extract_condition(draft, flow.condition, seen, flow.where)
-    except Stuck as stuck:
-        stuck.stage = Stage.LEAVING
-        raise
+    return extract_condition(draft, flow.condition, seen, flow.where, Stage.LEAVING)
 
 
 def no_flow(node: Node) -> Stuck:

@@ -219,11 +219,7 @@ def is_enough(
     }
     where, completion = f"completion condition of {node.id}", many_of(node).completion
     assert completion is not None
-    try:
-        return extract_condition(draft, completion, {**seen, **counters}, where)
-    except Stuck as stuck:
-        stuck.stage = Stage.COMPLETING
-        raise
+    return extract_condition(draft, completion, {**seen, **counters}, where, Stage.COMPLETING)
 
 
 # --- records -----------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def get_process_definitions(
     """Return a page of the definitions."""
     found = find_all(ports, wanted)
     found.sort(key=DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(found[cut.first : cut.first + cut.size], len(found))
+    return cut.page_of(found)
 
 
 def find_all(ports: Ports, wanted: WantedDefinitions) -> list[DefinitionInfo]:

@@ -95,7 +95,7 @@ def get_dmn_resource_definitions(
         found = list({(info.resource_id, info.profile): info for info in found}.values())
     found = [info for info in found if _matches(info, wanted)]
     found.sort(key=DMN_DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(found[cut.first : cut.first + cut.size], len(found))
+    return cut.page_of(found)
 
 
 def _read(

@@ -162,7 +162,7 @@ def get_process_instance_incidents(
         if key in (home, incident.scope) and is_resolved in (None, incident.resolved_at is not None)
     ]
     found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
-    return Listed(found[cut.first : cut.first + cut.size], len(found))
+    return cut.page_of(found)
 
 
 def get_process_instance_timers(
@@ -180,9 +180,7 @@ def get_process_instance_timers(
         for row in rows.timer_rows(ports.table, instance.key).values()
         if key in (instance.key, row.scope) and (states is None or row.fired in states)
     ]
-    if not cut.ascending:
-        found.reverse()
-    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
+    return cut.page_by_time(found), instance
 
 
 def get_process_instance_messages(
@@ -200,9 +198,7 @@ def get_process_instance_messages(
         for row in rows.message_rows(ports.table, instance.key).values()
         if key in (instance.key, row.scope) and (states is None or row.came in states)
     ]
-    if not cut.ascending:
-        found.reverse()
-    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
+    return cut.page_by_time(found), instance
 
 
 def get_process_instance_errors(
@@ -219,9 +215,7 @@ def get_process_instance_errors(
         for row in error_rows(ports.table, instance.root, process)
         if key in (instance.key, row.scope) and is_open in (None, row.is_open)
     ]
-    if not cut.ascending:
-        found.reverse()
-    return Listed(found[cut.first : cut.first + cut.size], len(found)), instance
+    return cut.page_by_time(found), instance
 
 
 def cancel_process_instance(ports: Ports, key: int) -> None:

@@ -112,4 +112,4 @@ def get_process_definition_statistics(
     counts, is_floor = statistics.count_instances(ports.table, keys, cut.looks_max)
     counted = [DefinitionCounts(info, counts.get(info.key, InstanceCounts())) for info in found]
     counted.sort(key=DEFINITION_ORDERS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(counted[cut.first : cut.first + cut.size], len(counted), is_floor)
+    return cut.page_of(counted, is_floor=is_floor)

@@ -41,9 +41,8 @@ from chalicelib.ports import Attribute
 from chalicelib.store import fields
 from chalicelib.store.moments import from_ms, to_ms
 
-FORMAT = (
-    2  # rises with every change that an older reader would misread; 2 since bodies may have results
-)
+# Rises with every change that an older reader would misread; 2 since bodies may have results.
+FORMAT = 2
 
 PACKED_FROM = 600  # bytes; with what else a root has, a longer one would cost a second unit
 

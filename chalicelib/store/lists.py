@@ -60,6 +60,14 @@ class Cut:
     ascending: bool = False
     looks_max: int = LIST_MAX
 
+    def page_of(self, found: Sequence[T], *, is_floor: bool = False) -> Listed[T]:
+        """Return the part of what was found, all of it in the order that is asked for."""
+        return Listed(found[self.first : self.first + self.size], len(found), is_floor)
+
+    def page_by_time(self, found: Sequence[T]) -> Listed[T]:
+        """Return the part of what was found in the order of time."""
+        return self.page_of(found if self.ascending else found[::-1])
+
 
 @dataclass(frozen=True, slots=True)
 class WantedInstances:

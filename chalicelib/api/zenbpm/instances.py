@@ -259,7 +259,7 @@ def _page(
     found = [each for each in shown if is_asked(each, asked)]
     cut = pages.cut(asked, order)
     found.sort(key=SORT_KEYS[cut.sort_by], reverse=not cut.ascending)
-    return Listed(found[cut.first : cut.first + cut.size], len(found))
+    return cut.page_of(found)
 
 
 def _definition_keys(asked: Mapping[str, Any]) -> frozenset[int] | None:
