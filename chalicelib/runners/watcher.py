@@ -3,6 +3,9 @@
 Whoever is killed (`kill -9`, out of memory) can end nothing any more, and a script of theirs would
 run on beside the attempt that is made in place of the lost one. So a shell waits at a pipe that we
 alone hold open: the kernel closes it however we die, and without a farewell it ends what is left.
+Until it is told which group that is, it knows a script by its HOME, where the system shows such
+things (proc(5), /proc/pid/environ): we may be killed between starting a script and naming it. A
+script that is only just being forked holds our end of the pipe too, so none is looked for too soon.
 """
 
 from __future__ import annotations
@@ -20,7 +23,14 @@ while read -r line; do
   [ "$line" = {_FAREWELL} ] && exit
   group=$line
 done
-[ -n "$group" ] && kill -s KILL -- "-$group"
+if [ -n "$group" ]; then
+  kill -s KILL -- "-$group"
+else
+  for found in $(grep -l -s -F -e "HOME=$1/" /proc/[0-9]*/environ); do
+    found=${{found#/proc/}}
+    kill -s KILL -- "-${{found%/environ}}" "${{found%/environ}}"
+  done
+fi
 rm -rf -- "$1"
 """
 
@@ -29,7 +39,7 @@ rm -rf -- "$1"
 def watching(folder: Path) -> Iterator[Callable[[int], None]]:
     """Give the function that names the process group which is not to outlive us.
 
-    Shapes: the folder is the group's, and goes with it.
+    Shapes: the folder is the group's, holds the HOME of its processes, and goes with them.
     Raises: OSError if this machine has no shell for it.
     """
     watcher = subprocess.Popen(

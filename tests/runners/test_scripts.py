@@ -110,23 +110,50 @@ from tests.runners.definitions import running
 runner = ScriptRunner(is_on=True, environment={}, place=Path(sys.argv[1]))
 runner.run(running(ScriptCall("sh", sys.argv[2])), 0, timedelta(seconds=600))
 """
+# It is killed after it started a script, and before it can say which process group that is.
+SILENT_SERVER = """
+import subprocess, sys, time
+from pathlib import Path
+from chalicelib.runners.watcher import watching
+
+folder = Path(sys.argv[1], "script")
+folder.mkdir()
+with watching(folder):
+    subprocess.Popen(
+        ["sh", "-c", sys.argv[2]], env={"HOME": f"{folder}/work"}, start_new_session=True
+    )
+    time.sleep(600)
+"""
 
 
-def test_no_script_outlives_a_server_that_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(SERVER, id="at any time"),
+        pytest.param(
+            SILENT_SERVER,
+            id="before it names the group",
+            marks=pytest.mark.skipif(
+                not Path("/proc/self/environ").exists(), reason="the system shows no environments"
+            ),
+        ),
+    ],
+)
+def test_no_script_outlives_a_server_that_is_killed(tmp_path: Path, program: str) -> None:
     told, place = tmp_path / "told", tmp_path / "place"
     os.mkfifo(told)
     place.mkdir()
     script = f"exec 9>{told}; echo runs >&9; sleep 600 & sleep 600"
     # It reads on until nobody who could write is left.
-    reader = subprocess.Popen(["cat", told], stdout=subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", SERVER, place, script], cwd=ROOT) as server:
-        assert reader.stdout is not None
-        assert b"runs\n" == reader.stdout.readline()
-        server.kill()
-    try:
-        assert b"" == reader.communicate(timeout=PATIENCE.total_seconds())[0]
-    finally:
-        reader.kill()
+    with subprocess.Popen(["cat", told], stdout=subprocess.PIPE) as reader:
+        with subprocess.Popen([sys.executable, "-c", program, place, script], cwd=ROOT) as server:
+            assert reader.stdout is not None
+            assert b"runs\n" == reader.stdout.readline()
+            server.kill()
+        try:
+            assert b"" == reader.communicate(timeout=PATIENCE.total_seconds())[0]
+        finally:
+            reader.kill()
 
     until = time.monotonic() + PATIENCE.total_seconds()
     while list(place.iterdir()) and time.monotonic() < until:
