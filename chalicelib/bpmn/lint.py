@@ -1,8 +1,8 @@
 """What a model that can be run may still be wrong about: warnings, which refuse nothing.
 
-Five are looked for: a wait that nothing bounds, what grows towards a limit, a condition that no
-variable can make true, or that hides those behind it, events that wait for the same in one place,
-and listeners that nobody asks. More is looked at in `ad_hoc_lint.py`.
+Five are looked for: a wait that nothing bounds, what grows towards a limit or is close to one, a
+condition that no variable can make true, or that hides those behind it, events that wait for the
+same in one place, and listeners that nobody asks. More is looked at in `ad_hoc_lint.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from chalicelib import feel
 from chalicelib.bpmn.ad_hoc_lint import ad_hoc_warnings
+from chalicelib.bpmn.crowds import WRITES_SURE, counted, crowds
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import (
     Element,
@@ -44,7 +45,7 @@ def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> li
     for process in processes:
         told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
         told += [*ad_hoc_warnings(process, item_bytes), *_unheard(process, nodes)]
-        told += _alike(process)
+        told += [*_alike(process), *_crowded(process)]
         for id_, text in told:
             node = nodes.get(id_)
             named = f'flow "{id_}"' if node is None else described(node)
@@ -176,6 +177,16 @@ def _waited(event: Element) -> tuple[str, ...] | None:
 
 
 # --- limits ------------------------------------------------------------------------------------
+
+
+def _crowded(process: Process) -> Iterator[tuple[str, str]]:
+    for crowd in crowds(process.elements, process.flows, process.id):
+        if crowd.most > WRITES_SURE:
+            yield (
+                crowd.id,
+                f"up to {WRITES_SURE} writes to wait for all its events at once are sure to fit, "
+                + counted(crowd.most),
+            )
 
 
 def _growing(process: Process, item_bytes: int) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chalicelib.bpmn.activations import with_activations
 from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.compensation import check_compensation, handlers_of
+from chalicelib.bpmn.crowds import check_crowds
 from chalicelib.bpmn.elements import Links, Surroundings, compile_element
 from chalicelib.bpmn.event_gateways import check_event_gateways
 from chalicelib.bpmn.execution_listeners import listeners_of_process
@@ -57,6 +58,7 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     check_links(found, elements)
     check_compensation(found, elements)
     check_event_gateways(found, elements, flows)
+    check_crowds(found, elements, flows, process.get("id") or "")
     elements = with_activations(found, with_starters(found, elements, flows.by_id))
     elements = with_reopened(elements)
     listeners = faults.tried((), listeners_of_process, process, reading)
