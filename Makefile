@@ -9,7 +9,7 @@ MINUTES ?= 9
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check lint fix simulate tck rules aws bench costs compose-check lock clean docs
+.PHONY: help setup demo serve test check lint fix simulate tck rules aws fuzz bench costs compose-check docs lock clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'

@@ -1,4 +1,4 @@
-"""The workers of `examples/workers` do what their page says, against a running server."""
+"""The workers of `examples` do what their pages say, against a running server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from typing import Any
 
 import pytest
 
+from chalicelib.json_text import JsonObject
 from infra.package import ROOT
 from tests.local.serving import PATIENCE_S, Served, environment, serving
 
 pytestmark = pytest.mark.aws
 
 FOLDER = ROOT / "examples" / "workers"
+FIRST_STEPS = ROOT / "examples" / "first-steps"
 MODEL = (FOLDER / "order.bpmn").read_bytes()
 LOOK_S = 0.1
 WORKERS = {
@@ -29,6 +31,7 @@ WORKERS = {
     "node": ["node", "worker.mjs"],
     "bash": ["bash", "worker.sh"],
 }
+FIRST_WORKER = [sys.executable, str(FIRST_STEPS / "worker.py")]
 NEEDED = {"python": (), "node": ("node",), "bash": ("bash", "curl", "jq")}
 
 
@@ -47,11 +50,11 @@ def start(served: Served, **variables: Any) -> int:
 
 
 @contextmanager
-def working(served: Served, name: str) -> Iterator[None]:
+def working(served: Served, worker: list[str]) -> Iterator[None]:
     """Run a worker until the block is left."""
     variables = environment(HEADRACE_URL=served.client.url, BACKOFF_S="0")
     with subprocess.Popen(
-        WORKERS[name],
+        worker,
         cwd=FOLDER,
         env={**os.environ, **variables},
         stdout=subprocess.DEVNULL,
@@ -80,7 +83,7 @@ def test_a_worker_follows_the_documented_loop(name: str, tmp_path: Path) -> None
         pytest.skip(f"{', '.join(NEEDED[name])} are not all on this machine")
     with serving(tmp_path, "--ephemeral") as served:
         call(served, "/process-definitions", MODEL, "application/xml")
-        with working(served, name):
+        with working(served, WORKERS[name]):
             good, large, bad = (start(served, amount=amount) for amount in (99.5, 5_000, "much"))
             found = [ended(served, key) for key in (good, large, bad)]
         (incident,) = call(served, "/incidents?status=open")["items"]
@@ -89,6 +92,19 @@ def test_a_worker_follows_the_documented_loop(name: str, tmp_path: Path) -> None
     assert [True, False] == [each["variables"]["valid"] for each in found[:2]]
     assert ("JOB_FAILED", bad) == (incident["error_code"], incident["process_instance_key"])
     assert "expected a number as amount" in incident["error_message"]
+
+
+def test_the_worker_of_the_first_steps_completes_and_fails(tmp_path: Path) -> None:
+    with serving(tmp_path, "--ephemeral") as served:
+        definition = served.client.deploy((FIRST_STEPS / "payment.bpmn").read_bytes())
+        with working(served, FIRST_WORKER):
+            totals: list[JsonObject] = [{"total": 40}, {"total": -40}]
+            keys = [served.client.create_instance(definition, each)["key"] for each in totals]
+            paid, refused = (ended(served, int(key)) for key in keys)
+
+    assert ("COMPLETED", "INCIDENT") == (paid["state"], refused["state"])
+    assert paid["variables"]["receipt"].startswith("R-")
+    assert "receipt" not in refused["variables"]
 
 
 def test_what_a_worker_held_is_handed_out_again_after_a_restart(tmp_path: Path) -> None:
