@@ -21,6 +21,7 @@ from chalicelib.engine.commands import (
     HearEnd,
     HearEscalation,
     HearIteration,
+    Retire,
     StartChild,
 )
 from chalicelib.engine.effects import Send
@@ -181,8 +182,10 @@ def _ended(ports: Ports, child_key: int, parent_key: int) -> Turn | None:
         blocks=(block_of(child_key),),
         parent=Parent(parent_key, parent_key, depth, first=first),
     )
-    owed = Send(parent_key, HearEnd(child_key), 1)
-    return Turn(None, Instance(root), now, (owed,)).stamped(ports.chance.id())
+    owed = [Send(parent_key, HearEnd(child_key), 1)]
+    if root.time_to_live is not None:
+        owed.append(Send(child_key, Retire(), 1))
+    return Turn(None, Instance(root), now, tuple(owed)).stamped(ports.chance.id())
 
 
 def hear_end(ports: Ports, parent_key: int, child_key: int, until: datetime) -> list[Turn]:

@@ -21,7 +21,7 @@ from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
 from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
 from chalicelib.delivery.timers import TimerMessage
-from chalicelib.engine.commands import Continue
+from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.draft import Draft, Given
 from chalicelib.engine.facts import Census
 from chalicelib.engine.keys import Keys
@@ -33,7 +33,7 @@ from chalicelib.operations import child_sweep, message_sweep, routing_sweep, run
 from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import census, definitions, items, jobs, start_timers, table
+from chalicelib.store import census, definitions, items, jobs, retention, start_timers, table
 from chalicelib.store.census import Share
 
 CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
@@ -48,14 +48,16 @@ logger = logging.getLogger(__name__)
 class Swept:
     """What a sweep did: jobs rung for, the rest told; `mended` of them were lost.
 
-    Shapes: `runs` are rows of scheduled jobs, `schedules` what fires these; `routed` are messages
-        in channels and groups of aggregators, `unmet` messages and signals told to look again.
+    Shapes: `retired` are ended instances whose items had no time to live yet, `runs` rows of
+        scheduled jobs, `schedules` what fires these; `routed` are messages in channels and groups
+        of aggregators, `unmet` messages and signals told to look again.
     """
 
     jobs: int = 0
     timers: int = 0
     agendas: int = 0
     children: int = 0
+    retired: int = 0
     runs: int = 0
     schedules: int = 0
     routed: int = 0
@@ -198,18 +200,21 @@ class Sweeper:
             self.swept.mended += is_lost and not self.everything
 
     def _continue_agenda(self, item: Item, now: datetime) -> None:
-        """Tell an instance to make the moves that a bounded turn left over."""
+        """Tell an instance to make the moves that a bounded turn left over, or, when it has ended,
+        to have all its items go."""
         if "execution" not in item:
             return  # the alias of a further key block
         root = items.to_root(item)
         self.instances += root.state is InstanceState.ACTIVE
         is_old = items.touched_at(item) < now - AGENDA_AGE
-        if not (is_old or self.everything) or not _goes_on(self.ports, root, now):
-            return
-        body = commands.to_text(QueuedCommand(root.key, Continue(), now))
-        self.ports.queues.send(commands.QUEUE, [Message(body)])
-        self.swept.agendas += 1
-        self.swept.mended += not self.everything
+        if (is_old or self.everything) and _goes_on(self.ports, root, now):
+            self.swept.agendas += self._command(QueuedCommand(root.key, Continue(), now))
+        elif retention.is_due(item, root, now):
+            self.swept.retired += self._command(QueuedCommand(root.key, Retire(), now))
+
+    def _command(self, command: QueuedCommand) -> int:
+        """Send again what an instance was told, but never did; return that it is one."""
+        return self._tell(commands.QUEUE, [Message(commands.to_text(command))])
 
 
 def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:

@@ -43,8 +43,10 @@ def measure(turn: Turn) -> list[Write]:
 
 
 def _written(turn: Turn, plan: Iterable[Planned]) -> list[Write]:
+    """Return the writes; the root has its time to live last, when all else has it."""
     expires_at = retention.expires_at(turn.after.root)
-    return [_with_expiry(write, expires_at) for write, _ in plan]
+    root, *rest = (write for write, _ in plan)
+    return [root, *(_with_expiry(write, expires_at) for write in rest)]
 
 
 def _check(turn: Turn, plan: Sequence[Planned]) -> None:

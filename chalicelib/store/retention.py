@@ -1,4 +1,8 @@
-"""When the items of an ended instance may go: with a retention, counted from its end."""
+"""When the items of an ended instance may go: with a retention, counted from its end.
+
+The root is the last that is given its time to live, so one that has none says that others may have
+none either: somebody was interrupted, or never told.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from chalicelib.store import reading, table
 from chalicelib.store.moments import to_ms
 
 RETENTION_MIN = timedelta(days=15)  # longer than any message lives (SQS keeps them 14 days)
+RETIRE_AGE = timedelta(minutes=5)  # since the end; the command comes after five seconds
 
 
 def expires_at(root: Root) -> int | None:
@@ -26,8 +31,16 @@ def counted_from(moment: datetime, time_to_live: timedelta) -> int:
     return to_ms(moment + max(time_to_live, RETENTION_MIN)) // 1000
 
 
+def is_due(item: Item, root: Root, now: datetime) -> bool:
+    """Say whether somebody should have given an instance, whose root's item this is, its time to
+    live."""
+    is_owed = "expires_at" not in item and expires_at(root) is not None
+    return is_owed and root.ended_at is not None and root.ended_at < now - RETIRE_AGE
+
+
 def expire(store: Table, root: Root) -> Iterator[ItemKey]:
-    """Give each item of an instance its time to live; yield those that had none or another."""
+    """Give each item of an instance its time to live, the root the last; yield those that had none
+    or another."""
     at = expires_at(root)
     if at is None:
         return
@@ -39,11 +52,17 @@ def expire(store: Table, root: Root) -> Iterator[ItemKey]:
 
 
 def _items(store: Table, root: Root) -> Iterator[tuple[ItemKey, Item]]:
+    last = []
     for name in (LIVE, HISTORY):
         for item in reading.every(store, Query(name, table.instance_pk(root.key))):
-            yield ItemKey(name, str(item["pk"]), str(item["sk"])), item
+            found = ItemKey(name, str(item["pk"]), str(item["sk"])), item
+            if item["sk"] == table.ROOT:
+                last.append(found)
+            else:
+                yield found
     for block in root.blocks:
         place = table.root_key(first_key(block))
         alias = store.get(place)
         if alias is not None and "alias_of" in alias:
             yield place, alias
+    yield from last

@@ -7,15 +7,22 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from chalicelib.engine.state import InstanceState
+from chalicelib.delivery import commands
+from chalicelib.engine.commands import CreateInstance
+from chalicelib.engine.state import ChildWait, InstanceState
 from chalicelib.errors import Conflict
+from chalicelib.operations.children import cancel_child
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.operations.retention import RETIRE_TIME, retire
+from chalicelib.operations.sweep import Swept, sweep_all
+from chalicelib.operations.turns import take_start
 from chalicelib.ports import HISTORY, LIVE, Item, Query, Settings
 from chalicelib.store import reading, table
 from chalicelib.store.moments import to_ms
+from tests.engine.models import call, line
 from tests.fakes.clock import ManualClock
 from tests.operations.stage import Stage
+from tests.operations.test_children import CHILD, named
 
 KEPT = timedelta(days=20)
 SETTINGS = Settings(history_time_to_live_s=int(KEPT.total_seconds()))
@@ -99,3 +106,49 @@ def test_more_than_fits_the_time_goes_on_where_it_stopped() -> None:
         rounds += 1
 
     assert 1 < rounds
+
+
+def test_a_step_that_was_lost_is_found_by_the_sweep_and_taken() -> None:
+    stage = Stage(SETTINGS)
+    key = started(stage, "sequence.bpmn")
+    while stage.state(key) is InstanceState.ACTIVE:
+        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
+        stage.work(job.type)
+    stage.queues.lose(commands.QUEUE)
+
+    stage.clock.move(290)
+    assert Swept() == sweep_all(stage.ports)
+    stage.clock.move(20)
+    assert Swept(retired=1, mended=1) == sweep_all(stage.ports)
+    stage.wait(10)
+
+    assert all("expires_at" in item for item in items(stage, key))
+    assert Swept() == sweep_all(stage.ports)
+
+
+def test_what_is_kept_for_ever_is_not_swept() -> None:
+    stage = Stage()
+    key = started(stage, "one_task.bpmn")
+    stage.work(stage.jobs_of(key)[0].type)
+
+    stage.clock.move(1_000)
+
+    assert Swept() == sweep_all(stage.ports)
+
+
+def test_a_child_that_ended_before_it_began_goes_too() -> None:
+    stage = Stage(SETTINGS)
+    stage.deploy(named(CHILD, "child"))
+    definition = stage.deploy(line(call("c", "child")))
+    command = CreateInstance(
+        definition.key, definition.version, definition.profile, time_to_live=KEPT
+    )
+    turn = take_start(stage.ports, definition, command, None)
+    assert turn is not None
+    (wait,) = [each for each in turn.after.records.values() if isinstance(each, ChildWait)]
+
+    cancel_child(stage.ports, wait.key, turn.after.key, stage.clock.now())
+    stage.wait(10)
+
+    assert all("expires_at" in item for item in items(stage, wait.key))
+    assert Swept() == sweep_all(stage.ports)

@@ -18,8 +18,8 @@ from chalicelib.engine.state import (
 )
 from chalicelib.engine.turn import Turn
 from chalicelib.errors import TooLarge
-from chalicelib.ports import Update
-from chalicelib.store import instances, jobs, table
+from chalicelib.ports import Put, Update
+from chalicelib.store import instances, jobs, retention, table
 from tests.fakes.table import MemoryTable
 from tests.store import samples
 from tests.store.samples import JOB, KEY, NOW
@@ -248,7 +248,10 @@ def test_what_ends_with_a_retention_expires_fifteen_days_after_the_end_at_the_ea
     ended = samples.then(loaded(store), state=InstanceState.COMPLETED, ended_at=NOW, live={})
     instances.commit(store, ended)
 
-    item = store.get(table.root_key(KEY))
-
-    assert item is not None
-    assert int(NOW.timestamp()) + 15 * 86_400 == item["expires_at"]
+    at = int(NOW.timestamp()) + 15 * 86_400
+    written = [write for write in instances.measure(ended) if isinstance(write, Put)]
+    assert {at} == {write.item["expires_at"] for write in written}
+    *others, last = retention.expire(store, ended.after.root)
+    assert others
+    assert table.root_key(KEY) == last
+    assert {at} == {(store.get(place) or {})["expires_at"] for place in (*others, last)}
