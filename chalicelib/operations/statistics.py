@@ -33,12 +33,10 @@ class ElementCounts:
 class Elements:
     """The counts by element id.
 
-    Shapes: `tells_past` says that what completed and was terminated is counted too; `is_floor`
-        that not all instances were looked at.
+    Shapes: `is_floor` says that not all instances were looked at.
     """
 
     counts: Mapping[str, ElementCounts]
-    tells_past: bool
     is_floor: bool = False
 
 
@@ -72,7 +70,7 @@ def get_process_definition_element_statistics(ports: Ports, key: int) -> Element
     active, incidents, is_floor = statistics.count_elements(ports.table, key, LIST_MAX)
     ids = sorted(active | incidents)
     counts = {id_: ElementCounts(active[id_], incidents[id_]) for id_ in ids}
-    return Elements(counts, tells_past=False, is_floor=is_floor)
+    return Elements(counts, is_floor=is_floor)
 
 
 def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
@@ -100,7 +98,7 @@ def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
     )
     for element_id, number in stopped.items():
         counts.setdefault(element_id, ElementCounts()).incidents = number
-    return Elements(counts, tells_past=True)
+    return Elements(counts)
 
 
 def get_process_definition_statistics(

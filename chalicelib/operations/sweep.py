@@ -23,18 +23,15 @@ from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
 from chalicelib.delivery.timers import TimerMessage
 from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.draft import Draft, Given
-from chalicelib.engine.facts import Census
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.moves import goes_on
 from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
 from chalicelib.feel.moment import Moment
 from chalicelib.operations import child_sweep, message_sweep, routing_sweep, run_sweep
-from chalicelib.operations.attempts import tell
 from chalicelib.operations.start_timers import waiting_starts
 from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import census, definitions, items, jobs, retention, start_timers, table
-from chalicelib.store.census import Share
+from chalicelib.store import definitions, items, jobs, retention, start_timers, table
 
 CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
 BELL_AGE = timedelta(days=1)  # of a bell that is rung again, of the 14 that a queue keeps it
@@ -230,17 +227,6 @@ def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
 
 
 # --- all at once -------------------------------------------------------------------------------
-
-
-def sweep_all(ports: Ports) -> Swept:
-    """Sweep the whole live table now, in this process."""
-    sweeper, began = Sweeper(ports), ports.clock.now()
-    for page in _pages(ports):
-        sweeper.look_at(page)
-    census.put(ports.table, began, Share(sweeper.instances, sweeper.jobs))
-    tell(ports, [Census(sweeper.instances, sweeper.jobs)])
-    report(sweeper)
-    return sweeper.swept
 
 
 def ring_all(ports: Ports) -> Swept:

@@ -36,14 +36,8 @@ def add(store: Table, began: datetime, segment: int, segments: int, share: Share
     if len(known) < segments:
         return None
     total = Share(sum(each.instances for each in known), sum(each.jobs for each in known))
-    put(store, began, total)
+    _put(store, began, total)
     return total
-
-
-def put(store: Table, began: datetime, total: Share) -> None:
-    """Write the sum that a sweep knows."""
-    told: dict[str, Attribute] = {TOTAL: [*total], "expires_at": to_ms(began + KEPT) // 1000}
-    store.write(Update(table.census_key(to_ms(began)), told))
 
 
 def newest(store: Table) -> Share | None:
@@ -51,6 +45,12 @@ def newest(store: Table) -> Share | None:
     query = Query(LIVE, table.CENSUS, ascending=False)
     sums = (_read(item, TOTAL) for item in reading.every(store, query))
     return next((each for each in sums if each is not None), None)
+
+
+def _put(store: Table, began: datetime, total: Share) -> None:
+    """Write the sum that a sweep knows."""
+    told: dict[str, Attribute] = {TOTAL: [*total], "expires_at": to_ms(began + KEPT) // 1000}
+    store.write(Update(table.census_key(to_ms(began)), told))
 
 
 def _read(item: Item, name: str) -> Share | None:

@@ -8,10 +8,10 @@ import pytest
 
 from app import app
 from chalicelib import wiring
-from chalicelib.operations.sweep import sweep_all
 from chalicelib.ports import Ports
 from tests.api.client import Client
 from tests.api.driver import create, one_task
+from tests.operations.sweeping import sweep_all
 from tests.operations.test_health import Unreachable
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from chalicelib.delivery import routing as queue
 from chalicelib.operations import routes, routing
-from chalicelib.operations.sweep import sweep_all
 from chalicelib.ports import Ports
 from chalicelib.routing.messages import Entry, Message
 from chalicelib.store.lists import Cut
 from chalicelib.triggers.routing import on_routing
 from tests.fakes.runner import Said, ScriptedRunner
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.play import to_json
 
 VISIBILITY_S = 90

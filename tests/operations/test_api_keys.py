@@ -11,6 +11,7 @@ from chalicelib.errors import Rejected
 from chalicelib.operations import api_keys, sweep
 from chalicelib.ports import Ports
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_name_is_short_and_plain(ports: Ports, name: str) -> None:
 def test_a_sweep_passes_keys_by(ports: Ports) -> None:
     api_keys.create_key(ports, "a", Role.WORKER)
 
-    assert 0 == sweep.sweep_all(ports).mended
+    assert 0 == sweep_all(ports).mended
     assert 0 == sweep.release_holds(ports)
 
 

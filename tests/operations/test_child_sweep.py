@@ -7,10 +7,11 @@ import pytest
 from chalicelib.delivery import commands
 from chalicelib.engine.commands import CancelInstance, CompleteJob
 from chalicelib.engine.state import InstanceState
-from chalicelib.operations.sweep import Swept, sweep_all
+from chalicelib.operations.sweep import Swept
 from chalicelib.operations.turns import take_turns
 from tests.engine.models import call, line
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.test_children import CHILD, children, named, started_alone
 
 

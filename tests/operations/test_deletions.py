@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.engine.state import Incident, InstanceState
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations import messages, sweep
+from chalicelib.operations import messages
 from chalicelib.operations.conditionals import evaluate_conditionals
 from chalicelib.operations.definitions import delete_process_definition
 from chalicelib.operations.dmn_definitions import (
@@ -30,6 +30,7 @@ from tests.engine.models import (
     task,
 )
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.play import DIAGRAMS, to_json
 from tests.simulation.replacing import replaced
 
@@ -228,7 +229,7 @@ def test_a_timer_of_the_version_before_that_was_lost_is_mended_by_the_sweeper() 
     stage.wait(400)
     assert 0 == has_jobs(stage, FIRST)
 
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
     stage.wait(2)
 
     assert 1 == has_jobs(stage, FIRST)
@@ -238,7 +239,7 @@ def test_a_pointer_that_was_moved_back_and_empty_ones_are_swept_over() -> None:
     stage = Stage()
     delete(stage, stage.deploy(cycle(FIRST, "R1/PT10S")))
 
-    assert 0 == sweep.sweep_all(stage.ports).mended
+    assert 0 == sweep_all(stage.ports).mended
     assert start_timers.read(stage.table, Profile.ZENBPM, "p") is None
 
 

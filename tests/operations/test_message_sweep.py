@@ -11,7 +11,7 @@ from chalicelib.engine.commands import BroadcastSignal, CompleteJob
 from chalicelib.engine.state import InstanceState
 from chalicelib.operations import broadcasts, buffering, messages, owed, signals
 from chalicelib.operations.messages import Message
-from chalicelib.operations.sweep import Swept, ring_all, sweep_all
+from chalicelib.operations.sweep import Swept, ring_all
 from chalicelib.operations.turns import take_turns
 from chalicelib.profile import Profile
 from chalicelib.store import broadcasts as kept
@@ -26,6 +26,7 @@ from tests.engine.models import (
     signal_event,
 )
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.test_parts import DONE, WORK, by_two
 from tests.simulation.replacing import replaced
 

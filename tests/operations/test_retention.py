@@ -14,7 +14,7 @@ from chalicelib.errors import Conflict
 from chalicelib.operations.children import cancel_child
 from chalicelib.operations.instances import Start, create_process_instance
 from chalicelib.operations.retention import RETIRE_TIME, retire
-from chalicelib.operations.sweep import Swept, sweep_all
+from chalicelib.operations.sweep import Swept
 from chalicelib.operations.turns import take_start
 from chalicelib.ports import HISTORY, LIVE, Item, Query, Settings
 from chalicelib.store import reading, table
@@ -22,6 +22,7 @@ from chalicelib.store.moments import to_ms
 from tests.engine.models import call, line
 from tests.fakes.clock import ManualClock
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.test_children import CHILD, named
 
 KEPT = timedelta(days=20)

@@ -12,6 +12,7 @@ from chalicelib.scheduler.definition import Loop
 from chalicelib.scheduler.rows import RowState
 from tests.fakes.runner import remaining
 from tests.operations.scheduling import DAILY, HOURLY, LOOPING, RETRYING, Scheduling
+from tests.operations.sweeping import sweep_all
 from tests.operations.watched import Crash, die, watched
 
 LOST_S = 21 * 60
@@ -25,13 +26,13 @@ def test_a_row_is_told_again_when_its_message_must_be_lost() -> None:
     stage.queues.lose(runs.QUEUE)
 
     stage.clock.move(LOST_S)
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
     stage.clock.move(1)
-    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(runs=1, mended=1) == sweep_all(stage.ports)
 
     stage.pump()
     assert (1, []) == (len(stage.runner.made), stage.locks(job))
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
 
 
 def test_a_continuation_is_told_again_too() -> None:
@@ -42,7 +43,7 @@ def test_a_continuation_is_told_again_too() -> None:
     stage.queues.lose(runs.QUEUE)
 
     stage.clock.move(600 + LOST_S + 1)
-    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(runs=1, mended=1) == sweep_all(stage.ports)
 
     stage.pump()
     assert (2, []) == (len(stage.runner.made), stage.locks(job))
@@ -59,7 +60,7 @@ def test_an_executor_that_died_with_its_message_is_found() -> None:
     stage.queues.lose(runs.QUEUE)
 
     stage.clock.move(LOST_S + 1)
-    assert Swept(runs=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(runs=1, mended=1) == sweep_all(stage.ports)
 
     stage.pump()
     assert [DIED] == [each.error for each in stage.history(job)]
@@ -75,7 +76,7 @@ def test_rows_of_a_deleted_job_are_left_alone() -> None:
 
     stage.clock.move(LOST_S + 1)
 
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
 
 
 def test_all_rows_and_schedules_are_told_when_a_stage_starts_again() -> None:
@@ -153,7 +154,7 @@ def test_within_a_day_the_sweeper_finds_a_job_whose_schedule_was_lost() -> None:
 
     swept = 0
     for _ in range(24):
-        swept += sweep.sweep_all(stage.ports).schedules
+        swept += sweep_all(stage.ports).schedules
         stage.clock.move(3_600)
 
     assert 1 == swept
@@ -167,7 +168,7 @@ def test_within_a_day_the_sweeper_takes_away_the_schedule_of_a_paused_job() -> N
     stage.firings.put(job, stage.clock.now())  # by a pause that died before it removed it
 
     for _ in range(24):
-        sweep.sweep_all(stage.ports)
+        sweep_all(stage.ports)
         stage.clock.move(3_600)
 
     assert {} == stage.firings.planned

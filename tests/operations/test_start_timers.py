@@ -10,7 +10,7 @@ from chalicelib.delivery import start_timers as messages
 from chalicelib.delivery import timers
 from chalicelib.engine.state import InstanceState
 from chalicelib.errors import Rejected
-from chalicelib.operations.sweep import ring_all, sweep_all
+from chalicelib.operations.sweep import ring_all
 from chalicelib.profile import Profile
 from chalicelib.store import start_timers
 from chalicelib.store.start_timers import Starts
@@ -18,6 +18,7 @@ from chalicelib.triggers.timers import on_timers
 from tests.bpmn.models import END, flow, model, timer_event
 from tests.fakes.clock import BEGIN
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.watched import Crash, die, watched
 
 SECOND = timedelta(seconds=1)

@@ -24,6 +24,7 @@ from chalicelib.store.jobs import Lock
 from chalicelib.store.sweeping import SEGMENTS
 from tests.operations.models import timer_then_task, typed_task, wide_fork
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.watched import fault, watched
 
 DAY_S = 86_400
@@ -35,9 +36,9 @@ def test_a_job_whose_bell_was_lost_is_rung_again_after_a_day() -> None:
     stage.queues.lose(stage.queue("charge"))
 
     stage.clock.move(DAY_S - 60)
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
     stage.clock.move(120)
-    assert Swept(jobs=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(jobs=1, mended=1) == sweep_all(stage.ports)
 
     assert 1 == len(stage.activate("charge"))
 
@@ -47,8 +48,8 @@ def test_a_job_that_nobody_works_on_is_rung_again_daily_as_a_routine() -> None:
     key = stage.create("one_task.bpmn")
     stage.clock.move(DAY_S + 60)
 
-    assert Swept(jobs=1) == sweep.sweep_all(stage.ports)
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept(jobs=1) == sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
 
     assert 2 == stage.jobs_of(key)[0].ring
     assert 1 == len(stage.activate("charge", max_jobs=10))
@@ -62,7 +63,7 @@ def test_as_many_losses_are_counted_as_messages_are_missing() -> None:
     stage.queues.delete(stage.queue("work"), [each.receipt for each in received])
     stage.clock.move(DAY_S + 60)
 
-    assert Swept(jobs=5, mended=3) == sweep.sweep_all(stage.ports)
+    assert Swept(jobs=5, mended=3) == sweep_all(stage.ports)
     assert 5 == len(stage.activate("work", max_jobs=10))
 
 
@@ -80,7 +81,7 @@ def test_jobs_that_are_locked_held_waiting_or_ended_are_left_alone() -> None:
     hold(stage, "held")
     stage.clock.move(3600)
 
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
 
 
 def hold(stage: Stage, type_: str) -> int:
@@ -98,9 +99,9 @@ def test_an_overdue_timer_fires() -> None:
     stage.queues.lose(timers.QUEUE)
 
     stage.clock.move(10 + 299)
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
     stage.clock.move(2)
-    assert Swept(timers=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(timers=1, mended=1) == sweep_all(stage.ports)
 
     stage.pump()
     assert ["work"] == [job.type for job in stage.jobs_of(key)]
@@ -121,13 +122,13 @@ def test_an_agenda_that_nobody_touches_is_continued() -> None:
     stage.queues.lose(commands.QUEUE)
 
     stage.clock.move(299)
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
     stage.clock.move(2)
-    assert Swept(agendas=1, mended=1) == sweep.sweep_all(stage.ports)
+    assert Swept(agendas=1, mended=1) == sweep_all(stage.ports)
 
     stage.wait(30)
     assert not stage.instance(key).root.agenda
-    assert Swept() == sweep.sweep_all(stage.ports)
+    assert Swept() == sweep_all(stage.ports)
 
 
 def test_a_job_that_is_changed_while_it_is_rung_for_is_left_to_whoever_did() -> None:
@@ -144,7 +145,7 @@ def test_a_job_that_is_changed_while_it_is_rung_for_is_left_to_whoever_did() -> 
 
     watch.before["table.write", 1] = claim_meanwhile
 
-    assert 0 == sweep.sweep_all(stage.ports).jobs
+    assert 0 == sweep_all(stage.ports).jobs
     assert "a" == stage.job(job.key).owner
 
 
@@ -216,7 +217,7 @@ def test_a_sweep_of_everything_tells_how_much_is_open() -> None:
     stage = stocked()
     listener = listened(stage)
 
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
 
     assert [Census(instances=3, jobs=2)] == listener.told
 
@@ -269,9 +270,9 @@ def test_the_job_of_all_types_that_waits_the_longest_is_told(
     stage.create(typed_task("late"))
     stage.clock.move(40)
 
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
     stage.activate("early")
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
 
     assert {("early", 140), ("late", 40)} == set(oldest(lines))
 
@@ -282,11 +283,11 @@ def test_a_job_waits_since_it_was_free_the_last_time(lines: pytest.LogCaptureFix
     stage.activate("work")  # a lock of 30 s
 
     stage.clock.move(20)
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
     assert [] == oldest(lines)
 
     stage.clock.move(25)
-    sweep.sweep_all(stage.ports)
+    sweep_all(stage.ports)
     assert {("work", 15)} == set(oldest(lines))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.delivery import commands, runs, sweeps, timers
 from chalicelib.delivery.sweeps import Part
-from chalicelib.operations import sweep, sweep_parts
+from chalicelib.operations import sweep_parts
 from chalicelib.operations.sweep import Swept
 from chalicelib.scheduler.definition import Retry
 from chalicelib.store import sweeping, table
@@ -18,6 +18,7 @@ from tests.fakes.runner import FAILED
 from tests.operations.models import timer_then_task
 from tests.operations.scheduling import DAILY, Scheduling
 from tests.operations.stage import Stage
+from tests.operations.sweeping import sweep_all
 from tests.operations.watched import watched
 from tests.play import DIAGRAMS
 
@@ -50,7 +51,7 @@ def test_by_the_hour_what_is_open_is_looked_at_and_nothing_that_ended() -> None:
 
     assert Swept(jobs=1, timers=1, mended=2) == hourly(stage)
     used = counter.costs().read_units
-    sweep.sweep_all(replace(whole, table=counter))
+    sweep_all(replace(whole, table=counter))
     assert 5 * used < counter.costs().read_units
 
 

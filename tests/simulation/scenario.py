@@ -13,7 +13,7 @@ from typing import NamedTuple
 from chalicelib.delivery import commands, horizon, routing, runs, timers
 from chalicelib.operations.definitions import create_process_definition
 from chalicelib.operations.dmn_definitions import create_dmn_resource_definition
-from chalicelib.operations.sweep import Swept, sweep_all
+from chalicelib.operations.sweep import Swept
 from chalicelib.ports import Ports, Received, Runner, Settings
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, dmn_definitions
@@ -29,6 +29,7 @@ from tests.fakes.chance import SeededChance
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
+from tests.operations.sweeping import sweep_all
 from tests.simulation import run_invariants
 from tests.simulation.bugs import reporting_bugs
 from tests.simulation.faults import Plan, Point, last_effect

@@ -39,7 +39,7 @@ def test_sweeps_are_counted_apart(store: MemoryTable) -> None:
 
 def test_the_newest_sum_is_that_of_a_sweep_that_came_to_its_end(store: MemoryTable) -> None:
     assert census.newest(store) is None
-    census.put(store, NOW, Share(1, 2))
+    census.add(store, NOW, 0, 1, Share(1, 2))
     for part in range(2):
         census.add(store, NOW + seconds(60), part, 2, Share(3, part))
     census.add(store, NOW + seconds(120), 0, 2, Share(9, 9))
