@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
 
+THROWN_KEPT = 16  # escalations that the sweeper can tell again: mostly none or one is unheard
+
+
 class Catcher(NamedTuple):
     """The event that catches, and the live element it is on, or the scope that it triggers in.
 
@@ -131,7 +134,8 @@ def _escalate_above(draft: Draft, code: str) -> None:
     """Let an instance above hear of an escalation that it catches."""
     assert draft.parent is not None
     number = draft.parent.escalated + 1
-    draft.parent = draft.parent._replace(escalated=number)
+    thrown = (*draft.parent.thrown, code)[-THROWN_KEPT:]
+    draft.parent = draft.parent._replace(escalated=number, thrown=thrown)
     above = draft.parent.instance_key
     draft.emit(Send(above, HearEscalation(draft.key, number, code), draft.version))
 

@@ -142,7 +142,9 @@ def end_child(draft: Draft, command: EndChild) -> None:
 
     What a child hands back is mapped; an error is thrown on from here; what ended otherwise, and
     was not asked to, is an incident.
+    Raises: Conflict if an escalation of it is still on its way: the message comes again.
     """
+    _check_heard(draft, command)
     ended = _end_wait(draft, command.child)
     if ended is None:
         return
@@ -161,6 +163,15 @@ def end_child(draft: Draft, command: EndChild) -> None:
     else:
         message = f"process instance {command.child} was terminated, its caller waits for its end"
         _stop(draft, wait, element, message)
+
+
+def _check_heard(draft: Draft, command: EndChild) -> None:
+    """Make sure that what a child threw before its end is heard before. Raises: Conflict."""
+    wait = draft.find(ChildWait, command.child)
+    if wait is None or draft.live[wait.element_key].is_ending:
+        return
+    if wait.heard < command.escalated:
+        raise Conflict(f"escalation {wait.heard + 1} of {command.child} was not heard yet")
 
 
 def fail_child(draft: Draft, command: FailChild) -> None:

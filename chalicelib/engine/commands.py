@@ -244,13 +244,14 @@ class EndChild:
     """How the child ended that an element waits for; the turn ends the child wait.
 
     Shapes: `variables` are those of its top scope, or what went along with an error, whose code
-        is `error`, None if there was none.
+        is `error`, None if there was none; `escalated` counts the escalations that came before.
     """
 
     child: int
     state: InstanceState
     variables: JsonObject = field(default_factory=dict)
     error: str | None = None
+    escalated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

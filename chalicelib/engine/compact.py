@@ -108,8 +108,9 @@ class Parent(NamedTuple):
 
     Shapes: `scope` is what clients see as its parent; `depth` counts the instances above;
         `errors` and `escalations` are the codes that are caught above, "" if all are; `escalated`
-        counts those thrown so far, as each is heard once. With a `first` above 0 the instance
-        does a part of a body there, from that iteration on.
+        counts those thrown so far, as each is heard once, and `thrown` are the codes of the last
+        of them, in case they have to be told again. With a `first` above 0 the instance does a
+        part of a body there, from that iteration on.
     """
 
     instance_key: int
@@ -119,6 +120,7 @@ class Parent(NamedTuple):
     escalations: Sequence[str] = ()
     escalated: int = 0
     first: int = 0
+    thrown: Sequence[str] = ()
 
 
 class Part(NamedTuple):

@@ -2,8 +2,9 @@
 
 Most old waits are right: their children are at work. A child that is not there was never told to
 start, one that has ended was not heard of, and one that goes on although its element waits for its
-end alone was not told to end. A part of a body whose iterations were not all heard of reports
-them once more: without that its body would never be complete.
+end alone was not told to end. An escalation that was not heard is told again, and a part of a body
+whose iterations were not all heard of reports them once more: without that neither the call nor the
+body would ever be complete.
 """
 
 from __future__ import annotations
@@ -13,8 +14,15 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from chalicelib.delivery import commands
+from chalicelib.delivery.children import Kin
 from chalicelib.delivery.commands import QueuedCommand
-from chalicelib.engine.commands import CancelChild, HearEnd, HearIteration, StartChild
+from chalicelib.engine.commands import (
+    CancelChild,
+    HearEnd,
+    HearEscalation,
+    HearIteration,
+    StartChild,
+)
 from chalicelib.engine.iterations import COUNTER
 from chalicelib.engine.many import results_of
 from chalicelib.engine.plans import plan_of
@@ -49,6 +57,8 @@ def messages_of(
         yield _message(wait.key, StartChild(parent), now), is_old
         return
     root = found.root
+    for escalation in _unheard_escalations(wait, root):
+        yield _message(parent, escalation, now), root.ended_at is not None
     for number in _unheard(wait, root):
         iteration = _iteration(ports, wait, found, number)
         if iteration is not None:
@@ -65,6 +75,16 @@ def _asked(root: Root) -> list[RecordKey]:
     """Name what a part of a body gave: kept by itself once it ended, by its body before."""
     own = [RecordKey(Variables, root.key)]
     return own + [key for body in root.bodies.items() for key in results_of(*body)]
+
+
+def _unheard_escalations(wait: ChildWait, root: Root) -> Iterator[HearEscalation]:
+    """Yield the escalations of a child that its parent did not hear, as far as it knows them."""
+    if root.parent is None:
+        return
+    first = root.parent.escalated - len(root.parent.thrown) + 1
+    for number, code in enumerate(root.parent.thrown, first):
+        if number > wait.heard:
+            yield HearEscalation(wait.key, number, code)
 
 
 def _unheard(wait: ChildWait, root: Root) -> Iterator[int]:
@@ -115,7 +135,5 @@ def _parent(ports: Ports, key: int) -> Root | None:
     return None if found is None else found.root
 
 
-def _message(
-    key: int, command: StartChild | HearEnd | CancelChild | HearIteration, now: datetime
-) -> Message:
+def _message(key: int, command: Kin, now: datetime) -> Message:
     return Message(commands.to_text(QueuedCommand(key, command, now)))

@@ -198,11 +198,13 @@ def hear_end(ports: Ports, parent_key: int, child_key: int, until: datetime) -> 
     if child is None or child.root.ended_at is None:
         return []
     variables, error = child.records.get(top), child.records.get(thrown)
+    state, parent = child.root.state, child.root.parent
+    escalated = 0 if parent is None else parent.escalated
     if isinstance(error, Thrown):
-        command = EndChild(child_key, child.root.state, error.variables, error.code)
+        command = EndChild(child_key, state, error.variables, error.code, escalated)
     else:
         values = variables.values if isinstance(variables, Variables) else {}
-        command = EndChild(child_key, child.root.state, values)
+        command = EndChild(child_key, state, values, escalated=escalated)
     try:
         return [take_turns(ports, parent_key, command, until)]
     except Rejected as rejected:

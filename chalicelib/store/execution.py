@@ -11,7 +11,7 @@ the instance's own, times relative to its start, and what has its default is lef
      "done":   [[scope, activity id, inside, times, kept, ...], ...],
      "agenda": [[element id, scope, flow id, position, key], ...],
      "purges": [[scope, move, is withdrawn, spared], ...],
-     "parent": [instance, scope, depth, [errors], [escalations], escalated, first]}
+     "parent": [instance, scope, depth, [errors], [escalations], escalated, first, [thrown]]}
 
 Lists are cut behind the last entry that is not its default (0, null, empty); an untouched
 iteration has a negative loop. `"format": n` says what an older reader would misread; it is left
@@ -131,9 +131,10 @@ def _done(row: Row, origin: int) -> Completed:
 
 
 def _parent(row: Row, origin: int) -> Parent:
-    key, scope, depth, errors, escalations, escalated, first = _filled(row, 7)
+    key, scope, depth, errors, escalations, escalated, first, thrown = _filled(row, 8)
     codes = (errors or [], escalations or [])
-    return Parent(origin + key, origin + scope, depth or 0, *codes, escalated or 0, first or 0)
+    counts = (escalated or 0, first or 0)
+    return Parent(origin + key, origin + scope, depth or 0, *codes, *counts, thrown or [])
 
 
 def _progress_row(body: Progress) -> Row:

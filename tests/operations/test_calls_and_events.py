@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.state import InstanceState, JobState
+from chalicelib.errors import Conflict
+from chalicelib.operations.children import hear_end
 from chalicelib.operations.messages import Message, publish_message
+from chalicelib.operations.turns import take_turns
 from chalicelib.profile import Profile
-from tests.engine.event_models import boundary_escalation, escalation_throw
+from tests.engine.event_models import boundary_escalation, escalation_end, escalation_throw
 from tests.engine.models import boundary_message, call, end, line, process, service, start
 from tests.operations.stage import Stage
 from tests.operations.test_children import children, is_clean, named
@@ -79,3 +85,34 @@ def test_an_escalation_that_nobody_catches_is_over() -> None:
     key = stage.create(line(call("c", "child")))
 
     assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.parametrize("interrupting", [False, True])
+def test_an_escalation_is_caught_though_the_end_of_the_child_is_heard_of_before(
+    interrupting: bool,
+) -> None:
+    stage = Stage()
+    codes = {"escalation1": "X-1"}
+    inner = process(
+        *(start(), service("work"), escalation_end("up", "escalation1")),
+        flows="start > work > up",
+        errors=codes,
+    )
+    stage.deploy(named(inner, "child"))
+    catches = boundary_escalation("up", "c", "escalation1", interrupting=interrupting)
+    outer = process(
+        *(start(), call("c", "child"), catches, service("a"), service("b")),
+        flows="start > c > a; up > b",
+        errors=codes,
+    )
+    key = stage.create(outer)
+    (child,) = children(stage, key)
+    (job,) = stage.jobs_of(child.key)
+    until = stage.clock.now() + timedelta(seconds=10)
+
+    take_turns(stage.ports, child.key, CompleteJob(job.key), until)  # owes both
+    with pytest.raises(Conflict, match="escalation"):
+        hear_end(stage.ports, key, child.key, until)
+    stage.wait(60)
+
+    assert (["b"] if interrupting else ["b", "a"]) == open_jobs(stage, key)

@@ -9,7 +9,8 @@ from chalicelib.engine.commands import CancelInstance, CompleteJob
 from chalicelib.engine.state import InstanceState
 from chalicelib.operations.sweep import Swept
 from chalicelib.operations.turns import take_turns
-from tests.engine.models import call, line
+from tests.engine.event_models import boundary_escalation, escalation_throw
+from tests.engine.models import call, end, line, process, service, start
 from tests.operations.stage import Stage
 from tests.operations.sweeping import sweep_all
 from tests.operations.test_children import CHILD, children, named, started_alone
@@ -65,3 +66,28 @@ def test_a_cancel_that_was_lost_is_told_again(stage: Stage) -> None:
     stage.wait(5)
 
     assert {InstanceState.TERMINATED} == {stage.state(key), stage.state(child.key)}
+
+
+def test_an_escalation_that_was_lost_is_told_again_before_the_end() -> None:
+    stage = Stage()
+    codes = {"escalation1": "X"}
+    throws = line(service("work"), escalation_throw("up", "escalation1"), errors=codes)
+    stage.deploy(named(throws, "child"))
+    catches = boundary_escalation("b", "c", interrupting=False)
+    model = process(
+        *(start(), call("c", "child"), catches, service("beside"), end()),
+        flows="start > c > end; b > beside",
+        errors=codes,
+    )
+    key = stage.create(model)
+    (job,) = stage.activate("work")
+    take_turns(stage.ports, job.key, CompleteJob(job.key), stage.clock.now())
+    stage.queues.lose(commands.QUEUE)
+
+    stage.clock.move(310)
+    assert Swept(children=2, mended=2) == sweep_all(stage.ports)
+    stage.wait(60)
+
+    assert ["beside"] == [each.element_id for each in stage.jobs_of(key)]
+    stage.work("beside")
+    assert InstanceState.COMPLETED is stage.state(key)
