@@ -135,9 +135,20 @@ def complete(draft: Draft, node: Node, element: ElementInstance, payload: JsonOb
     try:
         tokens.complete(draft, node, element.scope, element.key, {}, payload)
     except Stuck as stuck:
+        if node.parts:
+            _close_others(draft, element.key)
         if payload and stuck.stage is Stage.COMPLETING:
             draft.put(Variables(element.key, payload))
         stop(draft, element, stuck)
+
+
+def _close_others(draft: Draft, key: int) -> None:
+    """Wait no more for the other definitions of an event that came and cannot hand on what did."""
+    element = draft.live.get(key)
+    if element is not None:
+        draft.need(tokens.records_of(draft, element))
+        tokens.disarm(draft, element)
+        draft.live[key] = element._replace(timers=(), subscriptions=())
 
 
 def complete_again(draft: Draft, node: Node, element: ElementInstance) -> None:

@@ -80,8 +80,7 @@ def fire(draft: Draft, command: FireTimer) -> None:
     element = draft.live[timer.element_key]
     node = draft.plan.nodes[timer.element_id]
     draft.history.append(Disarmed(timer.key, fired=True))
-    if not node.element.cancel_activity or node.element.is_parallel:
-        _fire_beside(draft, _cyclic(node, timer), element, timer)
+    _end(draft, _cyclic(node, timer), element, timer)
     catching.happen(draft, node, draft.live[element.key], {}, timer.part)
 
 
@@ -92,8 +91,8 @@ def _cyclic(node: Node, timer: Timer) -> Node:
     return next(own, cycles[0] if cycles else node)
 
 
-def _fire_beside(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:
-    """End a timer whose activity goes on, and set the next one of its cycle."""
+def _end(draft: Draft, node: Node, element: ElementInstance, timer: Timer) -> None:
+    """End a timer that fired, and set the next one of its cycle."""
     draft.drop(Timer, timer.key)
     rest = tuple(key for key in element.timers if key != timer.key)
     if timer.interval is not None and timer.anchor is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chalicelib.engine.commands import BroadcastSignal, PublishMessage
@@ -19,7 +21,7 @@ from tests.engine.event_models import (
     signal,
     timer,
 )
-from tests.engine.models import event_gateway, process, service, start, sub
+from tests.engine.models import event_gateway, io, process, service, start, sub
 from tests.play import Play, play
 
 NAMES = {"messages": {"M": "=1"}, "signals": {"S": "go"}}
@@ -27,10 +29,10 @@ ANY = (message("M"), signal("S"), timer(duration="PT10S"))
 ALL = 'parallelMultiple="true"'
 
 
-def caught(*definitions: str, attributes: str = "") -> Play:
+def caught(*definitions: str, attributes: str = "", **variables: Any) -> Play:
     event = several("intermediateCatchEvent", "c", *definitions, attributes=attributes)
     xml = process(start(), event, service("a"), flows="start > c > a", **NAMES)
-    return play(xml, profile=Profile.PRIOSTACK).create()
+    return play(xml, profile=Profile.PRIOSTACK).create(variables)
 
 
 @pytest.mark.parametrize("first", ["M", "go", "time"])
@@ -142,3 +144,13 @@ def test_all_are_thrown() -> None:
 )
 def test_what_cannot_be_in_one_event_is_refused(event: str, what: str) -> None:
     assert f"unsupported element type {what}" in refusal_of(line_of(event))
+
+
+def test_what_came_first_is_kept_though_it_cannot_be_handed_on_yet() -> None:
+    mapped = f"<extensionElements>{io(outputs={'a.b': '=x'})}</extensionElements>"
+    game = caught(mapped, *ANY, a=5).publish("M", x=7)
+    assert ([], []) == (game.subscriptions, game.timers)
+
+    game.set(a={}).wait(10)
+    assert ["a"] == game.resolve().open_jobs
+    assert {"b": 7} == game.variables["a"]

@@ -14,7 +14,8 @@ from chalicelib.engine.guards import Guard
 from chalicelib.engine.state import InstanceState, Job, JobState, RecordKey
 from chalicelib.engine.turn import Terminated
 from chalicelib.errors import Rejected
-from tests.engine.models import boundary, catch, end, line, process, service, start, sub, task
+from chalicelib.profile import Profile
+from tests.engine.models import boundary, catch, end, io, line, process, service, start, sub, task
 from tests.play import NOW, play
 
 
@@ -263,3 +264,19 @@ def test_a_cron_expression_repeats_beside_its_activity() -> None:
     assert ["a", "remind"] == game.wait(20).open_jobs
     assert ["a", "remind", "remind", "remind"] == game.wait(40).open_jobs
     assert [NOW + timedelta(seconds=80)] == [timer.due for timer in game.timers]
+
+
+def test_a_timer_fires_once_though_what_follows_is_an_incident() -> None:
+    event = catch("t", duration="PT5S").replace(
+        "<timerE", f"<extensionElements>{io(outputs={'a.b': '=1'})}</extensionElements><timerE"
+    )
+    game = play(line(event, service("after")), profile=Profile.PRIOSTACK).create(a=5)
+    (timer,) = game.timers
+    game.wait(5)
+    (incident,) = game.incidents
+    assert [] == game.timers
+
+    game.set(a={})
+    game.send(FireTimer(timer.key, timer.due))
+    assert [incident] == game.incidents
+    assert ["after"] == game.resolve().open_jobs
