@@ -34,8 +34,16 @@ def _replay(asked: argparse.Namespace) -> int:
     outcome = play(SCENARIOS[asked.scenario], plan, say)
     for violation in outcome.violations:
         say(f"broken: {violation}")
+    say(_struck(",".join(f"{i}:{s}" for i, s in plan.strikes.items()), ",".join(outcome.struck)))
     say(f"{outcome.calls} calls, {len(outcome.violations)} invariants broken")
     return 1 if outcome.violations else 0
+
+
+def _struck(asked: str, struck: str) -> str:
+    """Say whether all took place that was asked for: a call may have another number by now."""
+    if asked and struck != asked:
+        return f"asked for {asked}, struck {struck or 'nothing'}"
+    return f"struck as asked for: {struck}" if asked else f"struck {struck or 'nothing'}"
 
 
 def _strikes(text: str) -> dict[int, Strike]:
@@ -49,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     name, names = "SCENARIO", sorted(SCENARIOS)
     parser.add_argument("--only", nargs="+", default=(), choices=names, metavar=name, help="of all")
     parser.add_argument("--jobs", type=int, default=2, help="processes to use")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after which pairs are sampled")
-    parser.add_argument("--turn", type=int, default=_today(), help="which pairs are drawn")
+    parser.add_argument("--minutes", type=float, default=9.0, help="for pairs, from the start")
+    parser.add_argument("--turn", type=int, default=_today(), help="which pairs come first")
     parser.add_argument("--scenario", choices=names, metavar=name)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rate", type=float, default=0.0, help="of calls struck at random")

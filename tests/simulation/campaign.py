@@ -16,7 +16,8 @@ from tests.simulation.scenarios import CORE, SCENARIOS, WHOLE
 SEEDS = 1_000  # of each scenario of CORE (design section 9)
 SEEDS_OF_OTHERS = 100
 SEEDS_A_TASK = 100
-PARTS = 8  # of a scenario's singles and pairs
+PARTS = 8  # of a scenario's singles
+ROUNDS = 24  # in each of which every scenario has as large a part of its pairs run
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,14 @@ class Count:
         )
         say(f"{runs} runs, {calls} calls, {seconds:.0f} s of work, {len(self.failures)} broken")
 
-    def weight_of(self, task: Task) -> float:
-        """Return how long all pairs of a task may take, as its scenario's single strikes say."""
-        singles = self.tallies.get(("singles", task.scenario), Tally())
-        return singles.runs * singles.seconds
+    def unrun(self) -> list[str]:
+        """Return the scenarios that do not have all of their pairs run, each with how many."""
+        tallies = {name: each for (series, name), each in self.tallies.items() if series == "pairs"}
+        return [
+            f"{name} ({each.possible - each.runs})"
+            for name, each in tallies.items()
+            if each.runs < each.possible
+        ]
 
 
 def singles_tasks(names: Iterable[str]) -> list[Task]:
@@ -88,13 +93,21 @@ def seeds_tasks(names: Iterable[str]) -> list[Task]:
     ]
 
 
-def pairs_tasks(names: Iterable[str]) -> list[Task]:
-    """Return the pairs of some scenarios."""
-    return [Task("pairs", name, part) for part in range(PARTS) for name in names]
+def pairs_tasks(names: Sequence[str], turn: int) -> list[Task]:
+    """Return the pairs of some scenarios in rounds: a part of each one's, then another.
+
+    Shapes: whatever time they are given, all scenarios have as large a part of their pairs run;
+        which part comes first, and which scenario in each round, is another one each `turn`.
+    """
+    return [
+        Task("pairs", names[(turn + number) % len(names)], (turn + part) % ROUNDS)
+        for part in range(ROUNDS)
+        for number in range(len(names))
+    ]
 
 
-def run_task(task: Task, seconds: float, turn: int) -> tuple[Task, Tally]:
-    """Do one task; pairs are drawn so that they take about so many seconds, others each turn."""
+def run_task(task: Task, seconds: float) -> tuple[Task, Tally]:
+    """Do one task; pairs are run for so many seconds, and what is left of them is counted."""
     scenario = SCENARIOS[task.scenario]
     match task.series:
         case "singles":
@@ -104,9 +117,7 @@ def run_task(task: Task, seconds: float, turn: int) -> tuple[Task, Tally]:
             return task, runner.seeds(scenario, first, first + SEEDS_A_TASK - 1)
         case _:
             is_core = task.scenario in CORE
-            return task, runner.pairs(
-                scenario, task.part, PARTS, seconds, turn, strikes_spare=is_core
-            )
+            return task, runner.pairs(scenario, task.part, ROUNDS, seconds, strikes_spare=is_core)
 
 
 def run_all(
@@ -125,41 +136,30 @@ def run_all(
         for tasks, until in (
             (singles_tasks(names), inf),
             (seeds_tasks(names), inf),
-            (pairs_tasks(whole), inf),
-            (pairs_tasks(others), end),
+            (pairs_tasks(whole, turn), inf),
+            (pairs_tasks(others, turn), end),
         ):
-            for task, tally in _spread(pool, jobs, Shares(tasks, count, jobs, until), turn):
+            for task, tally in _spread(pool, jobs, tasks, until):
                 count.add(task, tally)
                 for failure in tally.failures:
                     say(f"broken: {failure}")
             for series in {task.series for task in tasks}:
                 say(f"{series}: {count.runs_of(series)} runs")
     count.report(say)
-    say(f"where not all pairs were run, others are with another turn; this was --turn {turn}")
+    if unrun := count.unrun():
+        say(f"not all pairs were run of: {', '.join(unrun)}")
+        say(f"more are with more minutes, others with another turn; this was --turn {turn}")
     return are_noticed and not count.failures
 
 
-class Shares:
-    """How long each task of a queue may take, so that all of them end at about a time."""
-
-    def __init__(self, queue: list[Task], count: Count, jobs: int, end: float) -> None:
-        self.left = list(reversed(queue))
-        self._weights = {task: count.weight_of(task) or 1.0 for task in queue}
-        self._jobs, self._end = jobs, end
-
-    def next(self) -> tuple[Task, float]:
-        """Return the next task and its seconds."""
-        whole = sum(self._weights[task] for task in self.left)
-        task = self.left.pop()
-        seconds = max(0.0, self._end - time.monotonic()) * self._jobs
-        return task, seconds * self._weights[task] / whole
-
-
-def _spread(pool: Executor, jobs: int, shares: Shares, turn: int) -> Iterator[tuple[Task, Tally]]:
-    """Keep all processes at work; each task gets its share of the time that is left."""
-    running = set[Future[tuple[Task, Tally]]]()
-    while shares.left or running:
-        while shares.left and len(running) < jobs:
-            running.add(pool.submit(run_task, *shares.next(), turn))
+def _spread(
+    pool: Executor, jobs: int, tasks: Sequence[Task], end: float
+) -> Iterator[tuple[Task, Tally]]:
+    """Keep all processes at work; each task has the time that is left until the end."""
+    left, running = list(reversed(tasks)), set[Future[tuple[Task, Tally]]]()
+    while left or running:
+        while left and len(running) < jobs:
+            seconds = max(0.0, end - time.monotonic())
+            running.add(pool.submit(run_task, left.pop(), seconds))
         done, running = wait(running, return_when=FIRST_COMPLETED)
         yield from (future.result() for future in done)

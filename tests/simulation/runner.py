@@ -17,7 +17,6 @@ from tests.simulation.tape import Script
 
 RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
 FAILURES_KEPT = 5  # of one series; the rest says nothing new
-RATE_GUESSED = 100.0  # runs a second, before any was made
 DELAYS = frozenset({Strike.THROTTLE, Strike.CONFLICT, Strike.STALL})
 COLLECT_EVERY = 100  # runs; whoever makes many lets the cyclic collector run no more often
 
@@ -42,7 +41,7 @@ class Tally:
     runs: int = 0
     calls: int = 0
     told: int = 0  # runs that were cut where another is the same
-    possible: int = 0  # pairs there are, drawn or not
+    possible: int = 0  # pairs there are, run or not
     seconds: float = 0.0
     failures: list[Failure] = field(default_factory=list)
 
@@ -117,55 +116,37 @@ def pairs(
     scenario: Scenario,
     part: int,
     parts: int,
-    seconds: float,
-    turn: int = 0,
+    seconds: float = math.inf,
     *,
     strikes_spare: bool = True,
 ) -> Tally:
     """Strike twice, each in a way of PAIRED, the second anywhere after the first.
 
-    Shapes: `part` takes every `parts`-th of the first strikes; if there are more pairs than
-        about so many seconds allow, every n-th second strike is taken, others in each `turn`;
-        `strikes_spare` says whether calls are struck, too, after which only queues change.
+    Shapes: `part` takes every `parts`-th of the first strikes; when so many seconds are over, what
+        is left is counted and not run; `strikes_spare` says whether calls are struck, too, after
+        which only queues change.
     """
-    tally, began, calm = Tally(), time.monotonic(), Script()
+    tally, end, calm = Tally(), time.monotonic() + seconds, Script()
     outcome = play(scenario, Plan(), None, calm)
-    firsts = _worth(outcome, 0, strikes_spare)[part::parts]
-    for number, (index, first) in enumerate(firsts):
+    for index, first in _worth(outcome, 0, strikes_spare)[part::parts]:
         once = Script(calm.tapes, index)
         outcome = play(scenario, Plan(0, {index: first}), None, once)
         if outcome.points[index].ends:
             continue  # all is as after a crash
-        seconds_of = _worth(outcome, index + 1, strikes_spare)
-        tally.possible += len(seconds_of)
-        left = len(seconds_of) * (len(firsts) - number + 1) // 2  # fewer behind each later call
-        stride = _stride(tally, began, seconds, left)
-        for later, second in drawn(seconds_of, number + turn, stride):
+        found = _worth(outcome, index + 1, strikes_spare)
+        tally.possible += len(found)
+        for later, second in found:
+            if time.monotonic() >= end:
+                break
             script = Script(once.tapes, later, is_recording=False)
             plan = Plan(0, {index: first, later: second})
             try_plan(scenario, plan, tally, script, is_cut=True)
     return tally
 
 
-def drawn(
-    found: Sequence[tuple[int, Strike]], turn: int, stride: int
-) -> Sequence[tuple[int, Strike]]:
-    """Return every n-th of what was found, others in each of n turns."""
-    return found[turn % stride :: stride]
-
-
 def _worth(outcome: Outcome, start: int, strikes_spare: bool) -> list[tuple[int, Strike]]:
     found = paired(outcome.points, start)
     return [each for each in found if strikes_spare or each[0] < outcome.lively]
-
-
-def _stride(tally: Tally, began: float, seconds: float, left: int) -> int:
-    """Return which share of the runs that are left can be made in the time that is left."""
-    if math.isinf(seconds):
-        return 1
-    spent = time.monotonic() - began
-    rate = tally.runs / spent if tally.runs else RATE_GUESSED
-    return max(1, -(-left // max(1, round(rate * max(0.0, seconds - spent)))))
 
 
 @rarely_collecting()

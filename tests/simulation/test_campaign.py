@@ -1,35 +1,68 @@
-"""A campaign that cannot run all pairs runs some of each scenario, and others each time."""
+"""A campaign runs every pair once; one that has not the time for all says which it did not run."""
 
 from __future__ import annotations
 
-import time
+import re
 
-from tests.simulation.campaign import Count, Shares, Task, pairs_tasks
-from tests.simulation.faults import Strike
-from tests.simulation.runner import Tally, drawn
+import pytest
 
-FOUND = [(index, Strike.CRASH_AFTER) for index in range(10)]
+from tests.simulation import runner
+from tests.simulation.__main__ import main
+from tests.simulation.campaign import ROUNDS, Count, Task, pairs_tasks
+from tests.simulation.mutations import mutations
+from tests.simulation.runner import Tally
+from tests.simulation.scenarios import SCENARIOS
 
-
-def test_as_many_turns_as_a_stride_draw_all_pairs_once() -> None:
-    turns = [drawn(FOUND, turn, 3) for turn in range(7, 10)]
-
-    assert sorted(FOUND) == sorted(each for turn in turns for each in turn)
-    assert {3, 4} == {len(turn) for turn in turns}
+FEW = "sixty-four"  # of whose strikes there are few
 
 
-def test_the_time_is_shared_by_how_long_all_pairs_of_a_scenario_may_take() -> None:
+def test_a_round_has_a_part_of_each_scenario_and_all_rounds_have_each_part_once() -> None:
+    names = ["call", "net", "cycle"]
+    tasks = pairs_tasks(names, turn=7)
+
+    assert sorted(names) == sorted(task.scenario for task in tasks[:3])
+    assert 1 == len({task.part for task in tasks[:3]})
+    assert {Task("pairs", name, part) for name in names for part in range(ROUNDS)} == set(tasks)
+    assert len(names) * ROUNDS == len(tasks)
+
+
+def test_another_turn_begins_with_another_part_and_another_scenario() -> None:
+    first, second = (pairs_tasks(["call", "net"], turn)[0] for turn in (4, 5))
+    assert ((4, "call"), (5, "net")) == tuple((t.part, t.scenario) for t in (first, second))
+
+
+def test_all_parts_together_run_all_pairs_there_are() -> None:
+    whole = runner.pairs(SCENARIOS[FEW], 0, 1, seconds=0.0)
+    parts = [runner.pairs(SCENARIOS[FEW], part, 3) for part in range(3)]
+
+    assert whole.possible == sum(tally.possible for tally in parts) > 0
+    assert [tally.possible for tally in parts] == [tally.runs for tally in parts]
+
+
+def test_pairs_for_which_there_is_no_time_are_counted_and_not_run() -> None:
+    tally = runner.pairs(SCENARIOS[FEW], 0, 1, seconds=0.0)
     count = Count()
-    for name, runs, seconds in (("call", 100, 1.0), ("net", 300, 4.0)):
-        count.add(Task("singles", name, 0), Tally(runs=runs, seconds=seconds))
-    shares = Shares(pairs_tasks(["call", "net"]), count, jobs=1, end=time.monotonic() + 104.0)
+    count.add(Task("pairs", FEW, 0), tally)
+    count.add(Task("pairs", "call", 0), Tally(runs=9, possible=9))
 
-    first, second = shares.next(), shares.next()
-    assert ("call", "net") == (first[0].scenario, second[0].scenario)
-    assert (1, 12) == (round(first[1]), round(second[1]))
+    assert (0, True) == (tally.runs, tally.possible > 0)
+    assert [f"{FEW} ({tally.possible})"] == count.unrun()
 
 
-def test_a_scenario_without_single_strikes_has_a_share_all_the_same() -> None:
-    shares = Shares(pairs_tasks(["call"]), Count(), jobs=2, end=time.monotonic() + 8.0)
+def test_the_command_of_a_broken_pair_shows_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    mutation = next(each for each in mutations() if each.name == "promise before commit, of a turn")
+    name = mutation.scenarios[0]
+    with mutation.apply():
+        failures = runner.pairs(SCENARIOS[name], 3, 40).failures
+        said = str(failures[0]).splitlines()[0]
+        assert 1 == main(said.removeprefix("python -m tests.simulation ").split())
 
-    assert 2 == round(shares.next()[1])
+    struck = re.search(r"--strikes (\S+)", said)
+    assert struck and struck[1].count(":") == 2
+    assert f"struck as asked for: {struck[1]}\n" in capsys.readouterr().out
+
+
+def test_a_strike_at_no_call_of_the_run_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    strikes = "0:lost-request,9999:duplicate"
+    main(["--scenario", "sequence", "--strikes", strikes])
+    assert f"asked for {strikes}, struck 0:lost-request\n" in capsys.readouterr().out
