@@ -71,6 +71,14 @@ class Actor:
     tape: Tape | None = None  # of the process it is, if that is recorded
 
 
+# When somebody acts next: the time, who goes first of those due then, and his ticket.
+Entry = tuple[int, float, int, int, Actor]
+
+
+def _is_outdated(entry: Entry) -> bool:
+    return entry[3] != entry[4].ticket or entry[4].thread.dead
+
+
 class World:
     """Who acts when, and what strikes whom."""
 
@@ -99,7 +107,9 @@ class World:
         self.healed = False
         self.echoes = 0  # calls that are still to take effect
         self._trace = trace
-        self._agenda: list[tuple[int, float, int, int, Actor]] = []
+        self._agenda: list[Entry] = []
+        self._until_ms = 0  # the end of the run that goes on, and when it is done
+        self._is_done: Callable[[], bool] = lambda: False
         self._count = itertools.count()
         self._actors: list[Actor] = []
         self._hub = getcurrent()
@@ -142,10 +152,24 @@ class World:
         self.spawn(name, live, after_ms)
 
     def pause(self, ms: int) -> None:
-        """Let the current actor wait while others act."""
+        """Let the current actor wait while others act, if any of them acts before."""
         actor = self._current()
-        self._plan_turn(actor, self.now_ms + ms)
+        actor.ticket += 1
+        entry = (self.now_ms + ms, self.plan.order(), next(self._count), actor.ticket, actor)
+        if self._is_next(entry):
+            self.now_ms = entry[0]
+            self._turns += 1
+            return
+        heapq.heappush(self._agenda, entry)
         self._hub.switch()
+
+    def _is_next(self, entry: Entry) -> bool:
+        """Say whether `run` would let go on at once who has this entry, not on the agenda yet."""
+        while self._agenda and _is_outdated(self._agenda[0]):
+            heapq.heappop(self._agenda)
+        is_first = not self._agenda or entry < self._agenda[0]
+        is_in_time = entry[0] <= self._until_ms and self.calls <= STEPS_MAX
+        return is_first and is_in_time and not self._is_done()
 
     def wait(self, channel: str, until_ms: int | None) -> None:
         """Let the current actor wait until the channel is notified, or until a time."""
@@ -165,12 +189,13 @@ class World:
 
     def run(self, until_ms: int, is_done: Callable[[], bool] = lambda: False) -> bool:
         """Let all act until a time, or until it is done; return whether it is done."""
+        self._until_ms, self._is_done = until_ms, is_done
         while self._agenda and not is_done():
-            at_ms, _, _, ticket, actor = self._agenda[0]
+            at_ms, *_, actor = entry = self._agenda[0]
             if at_ms > until_ms:
                 break
             heapq.heappop(self._agenda)
-            if ticket != actor.ticket or actor.thread.dead:
+            if _is_outdated(entry):
                 continue
             if self.calls > STEPS_MAX:
                 self.violations.append(f"more than {STEPS_MAX} calls: it goes in circles")
