@@ -110,8 +110,8 @@ def _check_depth(root: etree._Element) -> None:
     for element in cast("list[etree._Element]", root.getroottree().xpath(_TOO_DEEP)):
         node = Node(element)
         raise NotXml(
-            f"expected at most {DEPTH_MAX} levels of elements, found {node.name} deeper "
-            f"at line {node.line}"
+            f"expected at most {DEPTH_MAX} levels of elements, found element {node.name} "
+            f"deeper at line {node.line}"
         )
 
 

@@ -181,7 +181,10 @@ def test_a_model_of_too_many_bytes_is_too_large() -> None:
 def test_subprocesses_nested_too_deeply_are_refused(levels: int) -> None:
     message = refusal_of(model('<subProcess id="s">' * levels + "</subProcess>" * levels))
 
-    assert f"expected at most {DEPTH_MAX} levels of elements, found subProcess deeper" in message
+    assert (
+        f"expected at most {DEPTH_MAX} levels of elements, found element subProcess deeper"
+        in message
+    )
 
 
 def test_subprocesses_nested_a_hundred_deep_are_read() -> None:
@@ -248,8 +251,7 @@ def test_a_model_as_large_as_may_be_is_read() -> None:
         '<task id="t{0}"/>',
         '<zeebe:unknown xmlns:n{0}="urn:{0}"/>',
         '<dataObject id="d{0}"/>',
-        '<boundaryEvent id="b{0}" attachedToRef="a"><timerEventDefinition><timeDuration>PT1S'
-        "</timeDuration></timerEventDefinition></boundaryEvent>",
+        '<boundaryEvent id="b{0}" attachedToRef="a"><escalationEventDefinition/></boundaryEvent>',
         '<sequenceFlow sourceRef="a" targetRef="end"/>',
     ],
     ids=["tasks", "namespaces", "data", "boundary events", "flows without ids"],

@@ -67,5 +67,6 @@ def _check(node: Node, extension: Node | None, results: str | None) -> None:
     if boolean(node, "triggeredByEvent"):
         raise refusal(node, "expected no ad-hoc subprocess that is triggered by an event")
     longest = NAME_MAX - len(ACTIVATION)
-    if len(node.get("id") or "") > longest:
-        raise refusal(node, f"expected an id of at most {longest} characters")
+    length = len(node.get("id") or "")
+    if length > longest:
+        raise refusal(node, f"expected an id of at most {longest} characters, found {length}")

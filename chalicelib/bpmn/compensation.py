@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from chalicelib.bpmn.attributes import resolve
 from chalicelib.bpmn.found import Found
 from chalicelib.bpmn.model import END, Element, EventType, Kind
-from chalicelib.bpmn.refusals import refusal
+from chalicelib.bpmn.refusals import described, refusal
 from chalicelib.xml_tree import shown
 
 
@@ -75,9 +75,15 @@ def _check_cancel(found: Found, elements: Mapping[str, Element], element: Elemen
     owner = element.attached_to if element.kind is Kind.BOUNDARY_EVENT else element.scope
     transaction = elements.get(owner or "")
     if transaction is None or transaction.kind is not Kind.TRANSACTION:
-        raise refusal(node, "expected a cancel event to belong to a transaction")
+        place = found.elements[transaction.id].node if transaction else found.process
+        raise refusal(
+            node,
+            "expected a cancel event to belong to a transaction, found it to belong to "
+            f"{described(place)}",
+        )
     events = [elements[id_].event_type for id_ in transaction.boundary_events]
     if EventType.CANCEL not in events:
         raise refusal(
-            node, f"expected a cancel boundary event on transaction {shown(transaction.id)}"
+            node,
+            f"expected a cancel boundary event on transaction {shown(transaction.id)}, found none",
         )

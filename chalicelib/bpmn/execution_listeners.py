@@ -131,7 +131,10 @@ def _made(
     if text is None or not text.strip():
         raise refusal(node, f"{child.name}: expected an attribute type, found none")
     if len(text) > NAME_MAX and not text.lstrip().startswith("="):
-        raise refusal(node, f"{child.name}: expected a type of at most {NAME_MAX} characters")
+        raise refusal(
+            node,
+            f"{child.name}: expected a type of at most {NAME_MAX} characters, found {len(text)}",
+        )
     return Listener(
         event,
         value_of(text, node, f"attribute type of {child.name}"),

@@ -2,26 +2,24 @@
 
 Five are looked for: a wait that nothing bounds, what grows towards a limit or is close to one, a
 condition that no variable can make true, or that hides those behind it, events that wait for the
-same in one place, and listeners that nobody asks. More is looked at in `ad_hoc_lint.py`.
+same in one place, and listeners that nobody asks. Conditions
+are looked at in `flow_lint.py`, more in `ad_hoc_lint.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
-from chalicelib import feel
 from chalicelib.bpmn.ad_hoc_lint import ad_hoc_warnings
 from chalicelib.bpmn.crowds import WRITES_SURE, counted, crowds
 from chalicelib.bpmn.extensions import extensions_of
+from chalicelib.bpmn.flow_lint import flow_warnings, names_in
 from chalicelib.bpmn.model import (
     Element,
     EventType,
     IoMapping,
     Kind,
     Process,
-    SequenceFlow,
-    Value,
 )
 from chalicelib.bpmn.refusals import Fault, described
 from chalicelib.xml_tree import Node, shown
@@ -29,8 +27,6 @@ from chalicelib.xml_tree import Node, shown
 WAITED = frozenset({EventType.MESSAGE, EventType.SIGNAL, EventType.CONDITIONAL})
 CATCHING = frozenset({Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK})
 GROWING = ("append(", "concatenate(", "insert before(")
-_READS_CLOCK = ("now", "today", "random")
-_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # nothing that is looked at reads it
 
 
 def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> list[Fault]:
@@ -43,7 +39,7 @@ def warnings_of(xml: bytes, processes: Sequence[Process], item_bytes: int) -> li
     nodes = _by_id(read(xml))
     found: list[Fault] = []
     for process in processes:
-        told = [*_waits(process), *_growing(process, item_bytes), *_conditions(process)]
+        told = [*_waits(process), *_growing(process, item_bytes), *flow_warnings(process)]
         told += [*ad_hoc_warnings(process, item_bytes), *_unheard(process, nodes)]
         told += [*_alike(process), *_crowded(process)]
         for id_, text in told:
@@ -216,61 +212,5 @@ def _appended(element: Element) -> Iterator[str]:
     if element.script is not None:
         made.append((element.script.result_variable, element.script.expression))
     for target, text in made:
-        if any(word in text for word in GROWING) and target.split(".")[0] in _names(text):
+        if any(word in text for word in GROWING) and target.split(".")[0] in names_in(text):
             yield target
-
-
-# --- conditions --------------------------------------------------------------------------------
-
-
-def _conditions(process: Process) -> Iterator[tuple[str, str]]:
-    for element in process.elements.values():
-        if element.condition is not None and _constant(element.condition.value) is False:
-            yield element.id, "its condition can never be true"
-        until = None if element.ad_hoc is None else element.ad_hoc.completion
-        if until is not None and _constant(until) is False:
-            yield element.id, "its completionCondition can never be true"
-        flows = [process.flows[id_] for id_ in element.outgoing]
-        chosen = [flow for flow in flows if flow.condition is not None]
-        yield from _never_taken(chosen)
-        if element.kind is Kind.EXCLUSIVE_GATEWAY:
-            yield from _hidden(chosen)
-
-
-def _never_taken(flows: Sequence[SequenceFlow]) -> Iterator[tuple[str, str]]:
-    for flow in flows:
-        if flow.condition is not None and _constant(flow.condition) is False:
-            yield flow.id, f"its condition {shown(flow.condition.text)} can never be true"
-
-
-def _hidden(flows: Sequence[SequenceFlow]) -> Iterator[tuple[str, str]]:
-    """Yield the flows behind one that is always taken."""
-    taken: SequenceFlow | None = None
-    for flow in flows:
-        if taken is not None:
-            yield flow.id, f"it is never taken: {shown(taken.id)} before it always is"
-        elif flow.condition is not None and _constant(flow.condition) is True:
-            taken = flow
-
-
-def _constant(value: Value) -> bool | None:
-    """Say whether a condition is true or not whatever the variables; None if they decide."""
-    parsed = _parsed(value.text)
-    if parsed is None or parsed.names or any(word in value.text for word in _READS_CLOCK):
-        return None
-    try:
-        return parsed.evaluate({}, now=_MOMENT) is True
-    except feel.FeelError:
-        return False
-
-
-def _names(text: str) -> frozenset[str]:
-    parsed = _parsed(text)
-    return frozenset() if parsed is None else parsed.names
-
-
-def _parsed(text: str) -> feel.Expression | None:
-    try:
-        return feel.parse(text, profile=feel.Profile.ZEEBE)
-    except feel.FeelSyntaxError:
-        return None

@@ -23,12 +23,15 @@ def loop_of(node: Node) -> Loop | None:
     if marker is None:
         return None
     if boolean(node, "triggeredByEvent"):
-        raise refusal(node, "expected no standardLoopCharacteristics on an event subprocess")
+        raise refusal(
+            node, "expected no standardLoopCharacteristics on an event subprocess, found one"
+        )
     condition = marker.first("loopCondition")
     maximum = marker.get("loopMaximum")
     if condition is None and maximum is None:
         raise refusal(
-            node, "standardLoopCharacteristics: expected a loopCondition or a loopMaximum"
+            node,
+            "standardLoopCharacteristics: expected a loopCondition or a loopMaximum, found neither",
         )
     return Loop(
         None if condition is None else expression(condition.text, node, "loopCondition"),

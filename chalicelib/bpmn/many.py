@@ -24,7 +24,7 @@ def many_of(node: Node) -> ManyDefinition | None:
     if node.first("standardLoopCharacteristics") is not None:
         raise refusal(node, f"expected one way to repeat, found two: {loop.name} is one")
     if boolean(node, "triggeredByEvent"):
-        raise refusal(node, f"expected no {loop.name} on an event subprocess")
+        raise refusal(node, f"expected no {loop.name} on an event subprocess, found one")
     extension = extensions_of(loop).get(_CHARACTERISTICS)
     items = _attribute(node, extension, "inputCollection")
     result = _attribute(node, extension, "outputElement")

@@ -73,7 +73,9 @@ def _named(owner: Node, attribute: str, reference: str, known: Mapping[str, Node
 def _name(owner: Node, node: Node) -> Value:
     text = node.get("name")
     if text is None or not text.strip():
-        raise refusal(owner, f"expected a name at {node.name} {shown(node.get('id') or '')}")
+        raise refusal(
+            owner, f"expected a name at {node.name} {shown(node.get('id') or '')}, found none"
+        )
     if len(text) > MESSAGE_NAME_MAX:
         raise refusal(
             owner,
