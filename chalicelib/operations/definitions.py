@@ -127,9 +127,9 @@ def require(ports: Ports, key: int) -> Definition:
     return definition
 
 
-def not_found(key: int) -> Rejected:
-    """Return the refusal of a key that names no definition."""
-    return Rejected(Reason.NOT_FOUND, f"no process definition with key {key} was found")
+def not_found(key: int, more: str = "") -> Rejected:
+    """Return the refusal of a key that names no definition, with more to be said."""
+    return Rejected(Reason.NOT_FOUND, f"no process definition with key {key} was found{more}")
 
 
 def _matches(info: DefinitionInfo, wanted: WantedDefinitions) -> bool:

@@ -33,6 +33,7 @@ from chalicelib.store.marks import Once
 from chalicelib.store.rows import HistoryRow, MessageRow, TimerRow
 
 SCOPES_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances of one list whose history is read
+PRIOR = " (prior loaded into the engine)"  # upstream's words of starts elsewhere
 UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody deployed
 
 
@@ -307,5 +308,6 @@ def _definition(ports: Ports, wanted: Start) -> Definition:
             "expected a process definition key or a BPMN process id, found neither",
         )
     if named is None:
-        raise not_found(UNKNOWN_PROCESS if wanted.definition_key is None else wanted.definition_key)
+        key = UNKNOWN_PROCESS if wanted.definition_key is None else wanted.definition_key
+        raise not_found(key, PRIOR if wanted.starting_elements else "")
     return named

@@ -129,7 +129,10 @@ def test_what_names_nothing_is_404_and_changes_nothing(client: Client) -> None:
     assert 404 == start_at(client, definition, "x").status
     unknown = start_at(client, 7, "a")
     assert 404 == unknown.status
-    assert "no process definition with key 7 was found" in unknown.json["message"]
+    assert (
+        "no process definition with key 7 was found (prior loaded into the engine)"
+        in unknown.json["message"]
+    )
     assert 400 == start_at(client, definition).status
     assert ["a"] == [element_id for element_id, _ in waiting(client, key)]
     assert {} == instance(client, key)["variables"]

@@ -11,11 +11,11 @@ import pytest
 from chalicelib.engine.state import InstanceState
 from chalicelib.errors import Reason, Rejected
 from chalicelib.operations import instances
-from chalicelib.operations.instances import Start
+from chalicelib.operations.instances import SCOPES_LOOKS_MAX, Start
 from chalicelib.operations.jobs import complete_job, get_job, get_process_instance_jobs
 from chalicelib.ports import Ports, Settings
 from chalicelib.profile import Profile
-from chalicelib.store.lists import Cut
+from chalicelib.store.lists import Cut, WantedInstances
 from tests.operations.stage import Stage
 
 
@@ -96,3 +96,24 @@ def test_a_job_is_read_with_its_large_inputs_and_outputs() -> None:
     read = get_job(stage.ports, job.key)
     assert {"a": "x" * 10_000} == read.inputs
     assert {"b": "y" * 10_000} == read.outputs
+
+
+def test_older_instances_with_children_are_listed_from_the_last_one_on() -> None:
+    stage = Stage()
+    definition = stage.deploy("subprocess.bpmn")
+    keys = []
+    for _ in range(SCOPES_LOOKS_MAX + 1):
+        keys.append(stage.create(definition))
+        stage.clock.move(0.001)
+
+    newest = instances.get_process_instances_with_scopes(stage.ports, WantedInstances(), None)
+    assert newest.is_floor
+    whole = [found.key for found in newest.items if found.key in keys]
+    assert keys[:0:-1] == whole
+    last = stage.instance(whole[-1]).root.created_at
+    older = instances.get_process_instances_with_scopes(
+        stage.ports, WantedInstances(created_to=last), None
+    )
+
+    assert not older.is_floor
+    assert {*keys[:2]} == {found.instance.key for found in older.items}

@@ -89,7 +89,8 @@ def get_process_instances() -> Response:
     """getProcessInstances: 200 and a page; 400.
 
     Where children are included, subprocesses and multi-instance bodies are listed beside whole
-    instances.
+    instances, the newest thousand of these: a header says whether there are more, and `createdTo`
+    goes on at the last one. The children of one instance are all of them.
     """
     asked = http.query(routes.current_request, shapes.INSTANCES_QUERY)
     if "parentProcessInstanceKey" in asked:
