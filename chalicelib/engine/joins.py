@@ -1,10 +1,10 @@
 """Joins: tokens wait at a gateway, counted per incoming flow, until it goes on.
 
 A parallel gateway goes on when a token came by each flow. An inclusive one also goes on when no
-other token can still come by a flow that is empty, unless that token could come by a flow that is
-taken as well: so a loop around a join does not hold it up. A complex gateway goes on when its
-activation condition is true; it then waits, likewise, for the others that are still expected, and
-begins anew when they came.
+other token can still come by a flow that is empty, unless sequence flows lead that token to a flow
+that is taken as well: so a loop around a join does not hold it up. A complex gateway goes on when
+its activation condition is true; it then waits, likewise, for the others that are still expected,
+and begins anew when they came.
 
 Whether more tokens are expected is judged when the turn has made its other moves, so whatever
 moved, ended or was taken away meanwhile has had its effect.
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from chalicelib.engine import variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract_condition
+from chalicelib.engine.reachability import NONE, Ways
 from chalicelib.engine.state import ElementInstance, Join, Move
 from chalicelib.engine.stuck import Stuck
 from chalicelib.json_text import JsonObject
@@ -114,21 +115,24 @@ def _is_due(draft: Draft, node: Node, scope: int, join: Join) -> bool:
         return True
     taken = join.arrived | join.used
     empty = node.all_arrived & ~taken
-    return not any(ways & empty and not ways & taken for ways in _ways(draft, node, scope) if ways)
+    return not any(
+        ways.any & empty and not ways.unhelped & taken for ways in _ways(draft, node, scope)
+    )
 
 
-def _ways(draft: Draft, node: Node, scope: int) -> Iterator[int]:
+def _ways(draft: Draft, node: Node, scope: int) -> Iterator[Ways]:
     """Yield the flows by which each other token of the scope can still come to a join."""
     reach = node.reach
     for element in draft.live.values():
         if element.scope == scope and not _has_gone(draft, element):
-            yield reach.get(element.element_id, 0)
+            yield reach.get(element.element_id, NONE)
     for move in draft.agenda:
         if move.scope == scope:
             yield from _ways_of(draft, node, move)
     for (other, gateway), join in draft.joins.items():
         if other == scope and gateway != node.id and (join.arrived or join.more):
-            yield reach.get(gateway, 0)
+            by_any = reach.get(gateway, NONE).any
+            yield Ways(by_any, by_any)  # joins that wait for each other would do so for ever
 
 
 def _has_gone(draft: Draft, element: ElementInstance) -> bool:
@@ -137,7 +141,7 @@ def _has_gone(draft: Draft, element: ElementInstance) -> bool:
     return node is not None and node.element.goes_ahead and element.incident is None
 
 
-def _ways_of(draft: Draft, node: Node, move: Move) -> Iterator[int]:
+def _ways_of(draft: Draft, node: Node, move: Move) -> Iterator[Ways]:
     """Yield the flows by which a token on the agenda can come to a join."""
     ahead = [(move.element_id, move.flow_id)]
     if move.position:
@@ -145,9 +149,10 @@ def _ways_of(draft: Draft, node: Node, move: Move) -> Iterator[int]:
         ahead = [(flow.target, flow.id) for flow in outgoing]
     for element_id, flow_id in ahead:
         if element_id == node.id and flow_id is not None:
-            yield 1 << node.joins[flow_id]
+            flow = 1 << node.joins[flow_id]
+            yield Ways(flow, flow)
         else:
-            yield node.reach.get(element_id, 0)
+            yield node.reach.get(element_id, NONE)
 
 
 def _go_on(draft: Draft, node: Node, place: Place, join: Join) -> None:

@@ -60,6 +60,7 @@ from chalicelib.engine.plan_parts import (
     script_plan,
     timer_plan,
 )
+from chalicelib.engine.reachability import Ways
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
@@ -133,7 +134,7 @@ class Node:
     waits: tuple[Node, ...] = ()
     gateway: Node | None = None
     boundary_waits: tuple[Node, ...] = ()
-    reach: Mapping[str, int] = field(default_factory=dict)
+    reach: Mapping[str, Ways] = field(default_factory=dict)
     loop: LoopPlan | None = None
     inner: Node | None = None
     is_body: bool = False

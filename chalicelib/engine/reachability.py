@@ -2,7 +2,9 @@
 
 The sets are computed once per process, backwards from the join and not through it. Where a token
 is, it may go on by a sequence flow, by a boundary event on it, or by a link; into a subprocess and
-out of it again it stays at the subprocess as far as the scope around is concerned.
+out of it again it stays at the subprocess as far as the scope around is concerned. What may come
+by a boundary event is waited for, but is no way to go in place of another: an activity that can be
+tried again from before the split is mostly done.
 
 Source: BPMN 2.0.2 section 13.4.3 (inclusive gateway).
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from chalicelib.bpmn.model import Element, EventType, Kind, Process
 
@@ -26,12 +29,28 @@ def throws_of(process: Process) -> Links:
     return throws
 
 
-def reach_of(process: Process, gateway: Element, throws: Links) -> Mapping[str, int]:
+class Ways(NamedTuple):
+    """The incoming flows of a gateway that a token can still take: by any way, and without the help
+    of a boundary event. Bit n stands for the n-th."""
+
+    any: int
+    unhelped: int
+
+
+NONE = Ways(0, 0)
+
+
+def reach_of(process: Process, gateway: Element, throws: Links) -> Mapping[str, Ways]:
     """Return, by element, the incoming flows of a gateway that a token there can still take.
 
-    Shapes: bit n stands for the n-th incoming flow; an element from which there is no way to the
-        gateway is left out.
+    Shapes: an element from which there is no way to the gateway is left out.
     """
+    unhelped = _reach(process, gateway, throws, helped=False)
+    by_any = _reach(process, gateway, throws, helped=True)
+    return {id_: Ways(flows, unhelped.get(id_, 0)) for id_, flows in by_any.items()}
+
+
+def _reach(process: Process, gateway: Element, throws: Links, *, helped: bool) -> Mapping[str, int]:
     reach: dict[str, int] = {}
     todo: deque[str] = deque()
     waiting: set[str] = set()
@@ -49,16 +68,16 @@ def reach_of(process: Process, gateway: Element, throws: Links) -> Mapping[str, 
     while todo:
         id_ = todo.popleft()
         waiting.discard(id_)
-        for before in _before(process, process.elements[id_], throws):
+        for before in _before(process, process.elements[id_], throws, helped=helped):
             note(before, reach[id_])
     return reach
 
 
-def _before(process: Process, element: Element, throws: Links) -> Iterator[str]:
+def _before(process: Process, element: Element, throws: Links, *, helped: bool) -> Iterator[str]:
     """Yield the elements from which a token comes to an element in one step."""
     for flow in element.incoming:
         yield process.flows[flow].source
-    if element.attached_to is not None:
+    if element.attached_to is not None and helped:
         yield element.attached_to
     if element.event_type is EventType.LINK and element.kind is Kind.INTERMEDIATE_CATCH_EVENT:
         yield from throws.get((element.scope, element.link), ())

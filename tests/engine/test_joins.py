@@ -331,3 +331,24 @@ def test_a_link_jumps_to_the_catch_event_of_its_name_in_its_scope() -> None:
 
     assert ["start", "s", "si", "g2", "c2", "g1", "c1", "a"] == game.path
     assert InstanceState.COMPLETED == game.complete("a").state
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_activity_that_may_be_tried_again_from_before_the_split_is_waited_for(
+    late: bool,
+) -> None:
+    parts = (start(), exclusive("again"), inclusive("s"), service("a"), service("b"))
+    retry = boundary("retry", "a", duration="PT3S")
+    xml = process(
+        *(*parts, retry, inclusive("j"), task("t"), end()),
+        flows="start > again > s > a > j > t > end; s > b > j; retry > again",
+    )
+    game = play(xml).create().complete("b")
+    assert (0, ["a"]) == (ran(game, "t"), game.waiting)
+
+    if late:
+        game.wait(3).complete("b").complete("a")
+        assert 2 == ran(game, "t")  # for it was split twice
+    else:
+        assert 1 == ran(game.complete("a"), "t")
+    assert InstanceState.COMPLETED is game.state
