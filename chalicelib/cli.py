@@ -334,10 +334,10 @@ def _dmn(options: argparse.Namespace) -> int:
 
 def _release_holds(options: argparse.Namespace) -> int:
     from chalicelib import wiring  # noqa: PLC0415
-    from chalicelib.operations import sweep  # noqa: PLC0415
+    from chalicelib.operations import holds  # noqa: PLC0415
 
     _attach(options)
-    print(f"released {sweep.release_holds(wiring.ports())} holds")  # noqa: T201
+    print(f"released {holds.release_holds(wiring.ports())} holds")  # noqa: T201
     return 0
 
 

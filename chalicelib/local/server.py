@@ -35,7 +35,7 @@ from chalicelib.local.emulator import (
 )
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
-from chalicelib.operations import sweep
+from chalicelib.operations import holds, run_sweep, sweep
 from infra import names, package
 
 DRAIN_S = 1.5  # of the 5 s in which a server ends; the last checkpoint of 20,000 items takes one
@@ -188,7 +188,7 @@ class Server:
         assert boto3.DEFAULT_SESSION is not None
         api = stack.deploy(template, boto3.DEFAULT_SESSION)
         # Read before anybody is let in: what is handed out from now on is not to be freed.
-        self._held = sweep.held(wiring.ports(), with_locks=True)
+        self._held = holds.held(wiring.ports(), with_locks=True)
         path = f"/_aws/execute-api/{api}/{names.API_STAGE}"
         self._front.open(Gateway(LOOPBACK, self._emulator.port, path))
 
@@ -254,6 +254,6 @@ def _ring_all(started_at: datetime, held: Sequence[Job]) -> None:
     Shapes: `held` are the jobs that workers had before it started.
     """
     ports = wiring.ports()
-    sweep.end_attempts(ports, started_at)
-    sweep.release(ports, held)
+    run_sweep.end_attempts(ports, started_at)
+    holds.release(ports, held)
     sweep.ring_all(ports)

@@ -13,7 +13,7 @@ from chalicelib.operations.runs import died
 from chalicelib.operations.scheduled_jobs import put_right
 from chalicelib.ports import Item, Message, Ports
 from chalicelib.scheduler.rows import Row, RowState
-from chalicelib.store import scheduled_jobs, table
+from chalicelib.store import scheduled_jobs, sweeping, table
 from chalicelib.store.runs import to_row
 
 HOURS = 24  # over which the looks at schedules are spread, as each costs a few requests
@@ -52,11 +52,22 @@ def fire_again(ports: Ports, item: Item, now: datetime, *, everything: bool = Fa
     return runs.fires(job)
 
 
-def end_attempt(ports: Ports, item: Item, before: datetime) -> bool:
-    """Write down that whoever made an attempt is dead, if it was begun before a time.
+def is_of_scheduled_job(item: Item) -> bool:
+    """Say whether an item of the live table is a scheduled job or one of its rows."""
+    return str(item["pk"]).startswith(table.SCHEDULED_JOB)
 
+
+def end_attempts(ports: Ports, before: datetime) -> int:
+    """Write down the end of the attempts whose executors are known to be dead; return how many.
+
+    Shapes: `before` is when the only process that runs jobs has started.
     Raises: Conflict.
     """
+    found = (item for page in sweeping.whole(ports.table) for item in page)
+    return sum(_end_attempt(ports, item, before) for item in found if is_of_scheduled_job(item))
+
+
+def _end_attempt(ports: Ports, item: Item, before: datetime) -> bool:
     if not str(item["sk"]).startswith(table.ROW):
         return False
     row = to_row(item)

@@ -11,7 +11,7 @@ Whoever looks at everything can count it too: the journal is told how much is op
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
@@ -19,7 +19,7 @@ from chalicelib.delivery import bells, commands, routing, runs, timers
 from chalicelib.delivery import start_timers as starts
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
-from chalicelib.delivery.promise import is_fresh, job_queue, promise_in_time
+from chalicelib.delivery.promise import job_queue
 from chalicelib.delivery.timers import TimerMessage
 from chalicelib.engine.commands import Continue, Retire
 from chalicelib.engine.draft import Draft, Given
@@ -29,11 +29,11 @@ from chalicelib.engine.plans import plan_of
 from chalicelib.engine.state import USER_TASK, Instance, InstanceState, Job, JobState, Root, Timer
 from chalicelib.feel.moment import Moment
 from chalicelib.operations import child_sweep, message_sweep, routing_sweep, run_sweep
+from chalicelib.operations.rings import ring_anew
 from chalicelib.operations.start_timers import waiting_starts
-from chalicelib.ports import Attribute, Item, Message, Ports
-from chalicelib.store import definitions, items, jobs, retention, start_timers, table
+from chalicelib.ports import Item, Message, Ports
+from chalicelib.store import definitions, items, jobs, retention, start_timers, sweeping, table
 
-CHUNK_MAX = 50  # jobs rung for at once: they are all written before the promise is 20 s old
 BELL_AGE = timedelta(days=1)  # of a bell that is rung again, of the 14 that a queue keeps it
 TIMER_AGE = timedelta(minutes=5)  # overdue; SQS delivers within seconds
 AGENDA_AGE = timedelta(minutes=5)  # untouched; its Continue comes after five seconds
@@ -86,7 +86,7 @@ class Sweeper:
         routed: list[Message] = []
         unmet: list[Message] = []
         for item in page:
-            if _is_of_scheduled_job(item):
+            if run_sweep.is_of_scheduled_job(item):
                 overdue += run_sweep.messages_of(self.ports, item, now, everything=self.everything)
                 self.swept.schedules += run_sweep.fire_again(
                     self.ports, item, now, everything=self.everything
@@ -95,7 +95,7 @@ class Sweeper:
                 routed += routing_sweep.messages_of(item, now, everything=self.everything)
             if start_timers.STARTS in item:
                 messages += self._overdue_starts(item, now)
-            if not _is_of_instance(item):
+            if not table.is_of_instance(item["pk"]):
                 unmet += message_sweep.messages_of(
                     self.ports, item, now, everything=self.everything
                 )
@@ -111,8 +111,7 @@ class Sweeper:
         self.swept.runs += self._tell(runs.QUEUE, overdue)
         self.swept.routed += self._tell(routing.QUEUE, routed)
         self.swept.unmet += self._tell(commands.QUEUE, unmet)
-        for first in range(0, len(waiting), CHUNK_MAX):
-            self._ring(waiting[first : first + CHUNK_MAX])
+        self._ring(waiting)
 
     def _look_at_instance(self, prefix: str, item: Item, now: datetime) -> None:
         """Tell again what is asked of an instance itself, or of a child of it."""
@@ -141,21 +140,9 @@ class Sweeper:
             yield job
 
     def _ring(self, waiting: list[Job]) -> None:
-        """Ring the next number for each job; one that is changed meanwhile needs it no more."""
         if not self.everything:
             self.swept.mended += self._count_lost(waiting)
-        at = {job.key: self._out_at(job) for job in waiting}
-        owed = [bells.next_ring(job, at[job.key]) for job in waiting]
-        promised_at = promise_in_time(self.ports, owed)
-        for number, job in enumerate(waiting):
-            if not is_fresh(self.ports, promised_at):
-                promised_at = promise_in_time(self.ports, owed[number:])
-            if isinstance(jobs.ring_again(self.ports.table, job, at[job.key]), Job):
-                self.swept.jobs += 1
-
-    def _out_at(self, job: Job) -> datetime:
-        now = self.ports.clock.now()
-        return bells.let_out_at(job, now) or now
+        self.swept.jobs += ring_anew(self.ports, waiting, _out_at, jobs.ring_again)
 
     def _count_lost(self, waiting: Iterable[Job]) -> int:
         """Return how many of the jobs cannot have a bell, for their queues hold too few messages.
@@ -214,6 +201,10 @@ class Sweeper:
         return self._tell(commands.QUEUE, [Message(commands.to_text(command))])
 
 
+def _out_at(job: Job, now: datetime) -> datetime:
+    return bells.let_out_at(job, now) or now
+
+
 def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
     """Say whether an instance has moves to make that wait for nothing outside."""
     if not root.agenda and not root.purges:
@@ -226,95 +217,15 @@ def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
     return goes_on(Draft(plan_of(definition.process), root, Instance(root), given))
 
 
-# --- all at once -------------------------------------------------------------------------------
-
-
 def ring_all(ports: Ports) -> Swept:
     """Ring for every open job, tell each timer, agenda and row, however young they are.
 
     Scheduled jobs are made to fire by their schedules anew.
     """
     sweeper = Sweeper(ports, everything=True)
-    for page in _pages(ports):
+    for page in sweeping.whole(ports.table):
         sweeper.look_at(page)
     return sweeper.swept
-
-
-def end_attempts(ports: Ports, before: datetime) -> int:
-    """Write down the end of attempts at scheduled jobs whose executors are known to be dead.
-
-    Shapes: `before` is when the only process that runs jobs has started; return how many.
-    """
-    items = (item for page in _pages(ports) for item in page if _is_of_scheduled_job(item))
-    return sum(run_sweep.end_attempt(ports, item, before) for item in items)
-
-
-def release_holds(ports: Ports, owner: str | None = None) -> int:
-    """Free the jobs that clients hold without an end, of one client or of all; return how many.
-
-    Each freed job is rung for, so that it is handed out again.
-    """
-    return release(ports, held(ports, owner))
-
-
-def held(ports: Ports, owner: str | None = None, *, with_locks: bool = False) -> list[Job]:
-    """Return the jobs that somebody has, without what lies apart of them.
-
-    Shapes: those held without an end, of one client or of all; `with_locks` those under a lock
-        that has not lapsed, too.
-    """
-    now = ports.clock.now()
-    found = (
-        items.to_hot_job(item)
-        for page in _pages(ports)
-        for item in page
-        if _is_of_instance(item) and str(item["sk"]).startswith(table.JOB)
-    )
-    return [
-        job
-        for job in found
-        if job.state is JobState.ACTIVE
-        and job.owner is not None
-        and owner in (None, job.owner)
-        and (job.lock_until is None or (with_locks and job.lock_until > now))
-    ]
-
-
-def release(ports: Ports, found: Sequence[Job]) -> int:
-    """Take holds and locks away, and ring for their jobs; return how many were freed.
-
-    One that was let go, or handed out again, since it was read is left as it is.
-    """
-    released = 0
-    for first in range(0, len(found), CHUNK_MAX):
-        chunk = found[first : first + CHUNK_MAX]
-        now = ports.clock.now()
-        at = {job.key: max(now, job.retry_at or now) for job in chunk}
-        owed = [bells.next_ring(job, at[job.key]) for job in chunk]
-        promised_at = promise_in_time(ports, owed)
-        for number, job in enumerate(chunk):
-            if not is_fresh(ports, promised_at):
-                promised_at = promise_in_time(ports, owed[number:])
-            released += isinstance(jobs.release(ports.table, job, at[job.key]), Job)
-    return released
-
-
-def _pages(ports: Ports) -> Iterator[Iterable[Item]]:
-    cursor: Mapping[str, Attribute] | None = None
-    while True:
-        page = ports.table.scan(0, 1, cursor)
-        yield page.items
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-def _is_of_scheduled_job(item: Item) -> bool:
-    return str(item["pk"]).startswith(table.SCHEDULED_JOB)
-
-
-def _is_of_instance(item: Item) -> bool:
-    return str(item["pk"]).startswith("I#")
 
 
 def free_since(job: Job) -> datetime:

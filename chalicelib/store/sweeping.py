@@ -57,6 +57,17 @@ def page(store: Table, of: Of, segment: int, segments: int, cursor: _Cursor) -> 
     )
 
 
+def whole(store: Table) -> Iterator[Sequence[Item]]:
+    """Yield the pages of the whole live table, one after the other."""
+    cursor: _Cursor = None
+    while True:
+        found = store.scan(0, 1, cursor)
+        yield found.items
+        cursor = found.cursor
+        if cursor is None:
+            return
+
+
 def _listed(query: Query, cursor: _Cursor) -> Query:
     return replace(query, limit=COLLECTIONS, cursor=cursor)
 

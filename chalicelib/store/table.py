@@ -73,7 +73,7 @@ from hashlib import sha256
 
 from chalicelib import json_text
 from chalicelib.engine.keys import block_of, first_key
-from chalicelib.ports import HISTORY, LIVE, ItemKey
+from chalicelib.ports import HISTORY, LIVE, Attribute, ItemKey
 
 SHARDS = 24  # there were 4 of them once: lists look into all, so what stands there is found
 PAGE_MIN = 100  # entries of a shard that are read at a time, however few are asked for
@@ -128,6 +128,7 @@ TABLES: Mapping[str, Schema] = {
 
 # --- process instances -------------------------------------------------------------------------
 
+INSTANCE = "I#"
 ROOT = "R"
 VARIABLES = "V#"
 JOB = "J#"
@@ -147,12 +148,17 @@ DECISION = "D#"
 
 def instance_pk(instance_key: int) -> str:
     """Return the partition of a process instance, in both tables."""
-    return f"I#{instance_key}"
+    return f"{INSTANCE}{instance_key}"
+
+
+def is_of_instance(pk: Attribute) -> bool:
+    """Say whether a partition is that of a process instance."""
+    return str(pk).startswith(INSTANCE)
 
 
 def instance_key(pk: str) -> int:
     """Return the process instance whose partition it is."""
-    return int(pk.removeprefix("I#"))
+    return int(pk.removeprefix(INSTANCE))
 
 
 def record_key(instance: int, prefix: str, key: int) -> ItemKey:

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.access import Role
 from chalicelib.errors import Rejected
-from chalicelib.operations import api_keys, sweep
+from chalicelib.operations import api_keys, holds
 from chalicelib.ports import Ports
 from tests.operations.stage import Stage
 from tests.operations.sweeping import sweep_all
@@ -56,7 +56,7 @@ def test_a_sweep_passes_keys_by(ports: Ports) -> None:
     api_keys.create_key(ports, "a", Role.WORKER)
 
     assert 0 == sweep_all(ports).mended
-    assert 0 == sweep.release_holds(ports)
+    assert 0 == holds.release_holds(ports)
 
 
 @pytest.mark.parametrize("by", ["name", "id"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.delivery import runs
-from chalicelib.operations import scheduled_jobs, sweep
+from chalicelib.operations import run_sweep, scheduled_jobs, sweep
 from chalicelib.operations.runs import DIED
 from chalicelib.operations.sweep import Swept
 from chalicelib.scheduler.definition import Loop
@@ -123,8 +123,8 @@ def test_attempts_of_a_process_that_is_gone_end_when_the_next_one_starts() -> No
         stage.pump(ports)
     stage.clock.move(10)
 
-    assert 1 == sweep.end_attempts(stage.ports, stage.clock.now())
-    assert 0 == sweep.end_attempts(stage.ports, stage.clock.now())
+    assert 1 == run_sweep.end_attempts(stage.ports, stage.clock.now())
+    assert 0 == run_sweep.end_attempts(stage.ports, stage.clock.now())
 
     assert RowState.RETRYABLE is stage.row(job, run_id).state
     stage.wait(5)
@@ -142,7 +142,7 @@ def test_attempts_of_the_process_that_starts_go_on() -> None:
     with pytest.raises(Crash):
         stage.pump(ports)
 
-    assert 0 == sweep.end_attempts(stage.ports, started_at)
+    assert 0 == run_sweep.end_attempts(stage.ports, started_at)
 
     assert RowState.RUNNING is stage.row(job, run_id).state
 

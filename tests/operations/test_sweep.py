@@ -14,7 +14,7 @@ from chalicelib.delivery import commands, sweeps, timers
 from chalicelib.delivery.sweeps import Part
 from chalicelib.engine.facts import Census, Fact
 from chalicelib.engine.limits import Limits
-from chalicelib.operations import sweep, sweep_parts
+from chalicelib.operations import holds, sweep, sweep_parts
 from chalicelib.operations.claims import Activation, activate
 from chalicelib.operations.handing_out import Claimant
 from chalicelib.operations.sweep import Swept
@@ -351,17 +351,16 @@ def test_a_hold_is_freed_and_its_job_handed_out_again() -> None:
     stage.clock.move(DAY_S)
     assert [] == stage.activate("held")
 
-    assert 1 == sweep.release_holds(stage.ports)
+    assert 1 == holds.release_holds(stage.ports)
 
     assert [key] == [job.key for job in stage.activate("held")]
 
 
-def test_only_holds_of_the_client_that_is_named_are_freed() -> None:
+def test_what_is_locked_is_not_freed_with_the_holds() -> None:
     stage = Stage()
     stage.create(typed_task("held"))
     hold(stage, "held")
     stage.create(typed_task("locked"))
     stage.activate("locked")
 
-    assert 0 == sweep.release_holds(stage.ports, owner="q")
-    assert 1 == sweep.release_holds(stage.ports, owner="p")
+    assert 1 == holds.release_holds(stage.ports)

@@ -18,7 +18,7 @@ from chalicelib.engine.commands import ActivateElements, ModifyInstance
 from chalicelib.engine.job_results import Activation
 from chalicelib.engine.state import Incident, Job, JobState
 from chalicelib.errors import Reason, Rejected
-from chalicelib.operations import claims, sweep, sweep_parts
+from chalicelib.operations import claims, holds, sweep, sweep_parts
 from chalicelib.operations.definitions import (
     create_process_definition,
     delete_process_definition,
@@ -203,7 +203,7 @@ def release_holds(stage: Stage) -> None:
     """Free all jobs that are held without an end."""
 
     def operation() -> None:
-        sweep.release_holds(stage.ports)
+        holds.release_holds(stage.ports)
 
     _try(stage, "release holds", operation)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.operations import sweep
+from chalicelib.operations import holds
 from tests.api import driver as zenbpm
 from tests.api.client import Client
 from tests.api.priostack import driver as priostack
@@ -117,7 +117,7 @@ def test_a_restart_frees_what_is_held_here_and_locked_there(client: Client, stag
     priostack.started(client, "p")
     (locked,) = elsewhere(client, lockDuration="PT1H")
 
-    freed = sweep.release(stage.ports, sweep.held(stage.ports, with_locks=True))
+    freed = holds.release(stage.ports, holds.held(stage.ports, with_locks=True))
 
     again = priostack.activate(client)
     assert 2 == freed
@@ -129,11 +129,11 @@ def test_a_restart_frees_what_is_held_here_and_locked_there(client: Client, stag
 def test_what_was_handed_out_since_is_not_freed(client: Client, stage: Stage) -> None:
     priostack.start(client, one_task())
     (job,) = priostack.activate(client)
-    held = sweep.held(stage.ports, with_locks=True)
+    held = holds.held(stage.ports, with_locks=True)
     priostack.fail(client, job, retries=2)
     priostack.activate(client)
 
-    assert 0 == sweep.release(stage.ports, held)
+    assert 0 == holds.release(stage.ports, held)
     assert ["active"] == [each["state"] for each in priostack.jobs(client)]
 
 

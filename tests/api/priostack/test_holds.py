@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.operations import sweep
+from chalicelib.operations import holds
 from tests.api.client import Client
 from tests.api.priostack.driver import (
     API,
@@ -79,7 +79,7 @@ def test_a_restart_lets_the_job_out_again(client: Client, stage: Stage) -> None:
     start(client, one_task())
     (job,) = activate(client)
     stage.clock.move(60)
-    sweep.release_holds(stage.ports)
+    holds.release_holds(stage.ports)
 
     (again,) = activate(client)
 
