@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from chalicelib import logs
-from chalicelib.local.emulator import LOOPBACK, Emulator
+from chalicelib.local.emulator import Emulator, bound
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,13 +33,12 @@ def emulated_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     Tests share it, so each names what it makes after itself.
     """
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port = probe.getsockname()[1]
-    emulator = Emulator(port, tmp_path_factory.mktemp("emulated-aws"))
-    emulator.start()
-    yield emulator.endpoint
-    emulator.stop()
+    emulator = Emulator(bound(), tmp_path_factory.mktemp("emulated-aws"))
+    try:
+        emulator.start()
+        yield emulator.endpoint
+    finally:
+        emulator.stop()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ REGION = "us-east-1"
 ACCOUNT = "000000000000"  # ministack's account for keys that are not twelve digits
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 3.0
+BACKLOG = 128
 GRACE_S = 0.5  # what requests in flight get when the emulator stops
 WORKER_THREADS = 256  # of ministack; a long poll through its API Gateway holds one
 
@@ -67,12 +69,32 @@ def set_environment(values: Mapping[str, str]) -> None:
             os.environ.pop(name, None)
 
 
-class Emulator:
-    """The emulated AWS of this process: start it once, stop it once."""
+def bound(port: int = 0) -> socket.socket:
+    """Return a socket for an emulator: a port that is its own from now on, any free one for 0.
 
-    def __init__(self, port: int, scratch: Path, *, auth: bool = False) -> None:
-        self.port = port
-        self.endpoint = f"http://{LOOPBACK}:{port}"
+    Raises: OSError if the port is taken.
+    """
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((LOOPBACK, port))
+        listening.listen(BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+class Emulator:
+    """The emulated AWS of this process: start it once, stop it once.
+
+    Shapes: it listens on the socket that it is given, and closes it.
+    """
+
+    def __init__(self, listening: socket.socket, scratch: Path, *, auth: bool = False) -> None:
+        self._listening = listening
+        self.port = int(listening.getsockname()[1])
+        self.endpoint = f"http://{LOOPBACK}:{self.port}"
         self._scratch = scratch
         self._auth = auth
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -101,6 +123,7 @@ class Emulator:
     def stop(self) -> None:
         """Answer what waits, end the server and its thread."""
         if self._loop is None or self._stopping is None:
+            self._listening.close()
             return
         self.hush()
         patches.end_functions()  # what waits for one of them fails now
@@ -165,7 +188,7 @@ class Emulator:
         self._stopping = asyncio.Event()
         self._hushed = asyncio.Event()
         config = Config()
-        config.bind = [f"{LOOPBACK}:{self.port}"]
+        config.bind = [f"fd://{self._listening.detach()}"]
         config.accesslog = None
         config.errorlog = None
         config.graceful_timeout = GRACE_S
@@ -193,21 +216,9 @@ class Emulator:
         async def announce(message: dict[str, Any]) -> None:
             await send(message)
             if message["type"] == "lifespan.startup.complete":
-                asyncio.get_running_loop().create_task(self._announce())
+                self._started.set()  # what connects from now on waits no longer for its answer
 
         return announce
-
-    async def _announce(self) -> None:
-        """Tell `start` once the port is open: hypercorn binds it after the lifespan began."""
-        while True:
-            try:
-                _, writer = await asyncio.open_connection(LOOPBACK, self.port)
-            except OSError:
-                await asyncio.sleep(0.005)
-                continue
-            writer.close()
-            self._started.set()
-            return
 
     async def _receive_messages(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a receive wait, but no longer than until `hush`."""

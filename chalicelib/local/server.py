@@ -30,6 +30,7 @@ from chalicelib.local.checkpoints import Checkpointer, InUse, StateFolder
 from chalicelib.local.emulator import (
     LOOPBACK,
     Emulator,
+    bound,
     client_environment,
     set_environment,
 )
@@ -96,12 +97,11 @@ class Server:
         self._front = self._bind()
         self._folder = self._open_state()
         newest = self._folder.newest() if self._folder else None
-        port = _port_like(newest)
-        set_environment(_environment(f"http://{LOOPBACK}:{port}", self._options.api_key))
+        self._emulator = Emulator(_bound_like(newest), self._scratch())
+        set_environment(_environment(self._emulator.endpoint, self._options.api_key))
         template = stack.build_template()
         stack.call_here(template, self._front)
         self._front.listen()
-        self._emulator = Emulator(port, self._scratch())
         try:
             self._emulator.start(newest)
         except ModuleNotFoundError as error:
@@ -230,17 +230,14 @@ def _environment(endpoint: str, api_key: str | None) -> dict[str, str]:
     }
 
 
-def _port_like(snapshot: Path | None) -> int:
-    """Return a free port, the snapshot's own if it is free: tools keep its address."""
+def _bound_like(snapshot: Path | None) -> socket.socket:
+    """Bind the snapshot's own port if it is free, as tools keep its address, or else any other."""
     wanted = int(snapshots.endpoint_of(snapshot).rpartition(":")[2]) if snapshot else 0
     for port in (wanted, 0):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError:
-                continue
-            return int(probe.getsockname()[1])
+        try:
+            return bound(port)
+        except OSError:
+            continue
     raise StartFailed("no free port for the emulated AWS")
 
 

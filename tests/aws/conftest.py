@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ import pytest
 from chalicelib import wiring
 from chalicelib.access import Role
 from chalicelib.delivery.firings import PLANNED
-from chalicelib.local.emulator import LOOPBACK, REGION
+from chalicelib.local.emulator import REGION
 from chalicelib.operations import api_keys
 from chalicelib.ports import HISTORY, LIVE, Ports
 from chalicelib.store.dynamodb import DynamoTable
@@ -63,19 +62,20 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return where an emulated AWS listens that enforces IAM."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port = str(probe.getsockname()[1])
     folder = str(tmp_path_factory.mktemp("emulated-aws"))
-    command = [sys.executable, "-m", "tests.aws.emulated_aws", port, folder]
+    command = [sys.executable, "-m", "tests.aws.emulated_aws", folder]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=package.ROOT, text=True
     ) as process:
         assert process.stdout is not None and process.stdin is not None
-        assert "ready\n" == process.stdout.readline()
-        yield f"http://{LOOPBACK}:{port}"
+        listens = process.stdout.readline().rstrip()
+        assert listens.startswith("http://"), listens
+        yield listens
         process.stdin.close()
-        process.wait(180)  # it ends its functions, on a machine that may be busy
+        try:
+            process.wait(180)  # it ends its functions, on a machine that may be busy
+        finally:
+            process.kill()
 
 
 def with_batch_rights(template: dict[str, Any]) -> dict[str, Any]:

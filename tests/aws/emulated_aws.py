@@ -1,7 +1,7 @@
-"""An emulated AWS that enforces IAM, in a process of its own: `python -m ... PORT FOLDER`.
+"""An emulated AWS that enforces IAM, in a process of its own: `python -m ... FOLDER`.
 
 Whether it enforces is read when the emulator is imported, and every process has at most one.
-It ends when its standard input does.
+It says where it listens once it does, and ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from chalicelib.local.emulator import Emulator
+from chalicelib.local.emulator import Emulator, bound
 
 
 def main() -> None:
-    port, folder = sys.argv[1:]
-    emulator = Emulator(int(port), Path(folder), auth=True)
+    (folder,) = sys.argv[1:]
+    emulator = Emulator(bound(), Path(folder), auth=True)
     emulator.start()
     send_payload_1()
     end_what_was_begun()
-    sys.stdout.write("ready\n")
+    sys.stdout.write(f"{emulator.endpoint}\n")
     sys.stdout.flush()
     sys.stdin.read()
     emulator.stop()
