@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-SCHEDULE_TICK_S = 0.2  # ministack's own: 10 s
-SCHEDULE_REST = 20  # times as long as the last tick: 20,000 schedules take 0.1 s
+SCHEDULE_TICK_S = 0.2
+SCHEDULE_TICK_MAX_S = 10.0  # ministack's own
+SCHEDULE_REST = 20  # times the work of the last tick: 20,000 schedules take 0.1 s
 LOG_WAIT_S = (0.002, 0.002, 0.25)  # ministack's own first wait: 50 ms for each call of a zip
 LOOP_TIMEOUT_S = 30.0
 
@@ -71,14 +72,18 @@ def _wrap(module: Any, name: str, patch: Callable[[Patch], Patch]) -> None:
         setattr(module, name, patch(original))
 
 
-def _paced(scheduler: Any, tick: Patch) -> Patch:
-    """Look at schedules often while they are few, and never most of the time."""
+def _paced(scheduler: Any, tick: Patch, worked_s: Callable[[], float] = time.thread_time) -> Patch:
+    """Look at schedules often while they are few, and never most of the time.
+
+    Units: `worked_s` is the thread's time on a processor, in seconds. By a clock, one look at which
+        this machine was busy or stopped would put off the next ones by many times as long.
+    """
 
     def tick_and_pace() -> None:
-        began = time.monotonic()
+        began = worked_s()
         tick()
-        took = time.monotonic() - began
-        scheduler._SCHEDULE_TICK_INTERVAL = max(SCHEDULE_TICK_S, took * SCHEDULE_REST)
+        rest = (worked_s() - began) * SCHEDULE_REST
+        scheduler._SCHEDULE_TICK_INTERVAL = min(max(SCHEDULE_TICK_S, rest), SCHEDULE_TICK_MAX_S)
 
     return tick_and_pace
 
