@@ -259,9 +259,9 @@ def test_a_model_as_large_as_may_be_is_read() -> None:
 def test_a_large_model_is_read_in_linear_time(part: str) -> None:
     def seconds(parts: int) -> float:
         xml = line('<task id="a"/>', beside="".join(part.format(n) for n in range(parts)))
-        before = time.process_time()
+        before = time.thread_time()  # other threads of this process may serve an emulated AWS
         parse(xml, Profile.ZENBPM)
-        return time.process_time() - before
+        return time.thread_time() - before
 
     few = min(seconds(2_000) for _ in range(3))
     many = min(seconds(16_000) for _ in range(2))

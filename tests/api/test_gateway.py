@@ -129,7 +129,7 @@ def test_every_answer_may_be_read_from_other_origins(client: Client) -> None:
 
 def test_each_thread_has_its_own_request() -> None:
     app = Gateway("threads")
-    both = threading.Barrier(2, timeout=5)
+    both = threading.Barrier(2, timeout=60)  # of a thread that never comes
 
     @app.route("/echo/{word}", content_types=[])
     @http.errors_as(errors.error)

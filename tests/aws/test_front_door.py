@@ -23,7 +23,7 @@ STAGE = "door"
 def worked(client: Client) -> str:
     """Bring an instance with one job from its start to its end; return its state."""
     instance = int(client.create_instance(client.deploy(one_task()), {})["key"])
-    (job,) = client.activate("work", "w", 1, "PT10S")
+    (job,) = client.activate("work", "w", 1, "PT20S")
     client.complete(int(job["key"]), {})
     return str(client.instance(instance)["state"])
 

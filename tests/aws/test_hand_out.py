@@ -14,6 +14,8 @@ from chalicelib.local.client import Client, Refused
 from infra import hand_out, names
 from tests.aws.conftest import STAGE, Deployed
 from tests.aws.test_story import eventually
+from tests.operations.models import typed_task
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.aws
 
@@ -51,17 +53,17 @@ def test_the_routes_that_hand_jobs_out_are_served_by_it(deployed: Deployed) -> N
     with pytest.raises(Refused, match="job 5"):
         client.post("/v1/jobs/5/claim", {"clientId": "w"})
 
-    assert eventually(lambda: invocations(deployed) >= before + 3, 30)
+    assert eventually(lambda: invocations(deployed) >= before + 3)
 
 
 def polled(deployed: Deployed, answers: list[int]) -> None:
     request = urllib.request.Request(
         f"{deployed.url}/v1/jobs/activate",
-        b'{"type": "nothing", "waitFor": "PT5S"}',
+        b'{"type": "capped", "maxJobs": 1, "waitFor": "PT20S"}',
         {"X-Api-Key": deployed.key, "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
             answers.append(response.status)
     except urllib.error.HTTPError as error:
         answers.append(error.code)
@@ -76,9 +78,15 @@ def test_workers_beyond_the_cap_are_told_to_come_again_and_others_are_served(
     for thread in threads:
         thread.start()
 
-    others: Any = Client(deployed.url, deployed.key).get("/v1/jobs")  # while they wait
-
+    client = Client(deployed.url, deployed.key)
+    others: Any = client.get("/v1/jobs")  # while they wait
+    told = eventually(lambda: len(answers) == 3)
+    definition = client.deploy(typed_task("capped", "1"))
+    for _ in range(CAP):
+        client.create_instance(definition, {})  # for which they wait
     for thread in threads:
         thread.join()
+
+    assert told
     assert "partitions" in others
     assert [200] * CAP + [THROTTLED] * 3 == sorted(answers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from chalicelib.local.client import Client
 from infra import names
 from tests.aws.conftest import STAGE, Deployed
 from tests.aws.test_story import eventually, is_drained, messages_in
+from tests.patience import in_time
 
 pytestmark = pytest.mark.aws
 
@@ -28,10 +28,11 @@ def attempts(client: Client, job_id: object) -> list[dict[str, Any]]:
 
 
 def test_a_one_off_fires_and_its_run_is_written_down(deployed: Deployed, client: Client) -> None:
-    due = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=10)
     definition = {"name": "once", "type": "http", "url": INSIDE}
 
-    job = client.post(JOBS, {**definition, "schedule": {"run_at": due.isoformat()}})
+    job, _ = in_time(
+        lambda due: client.post(JOBS, {**definition, "schedule": {"run_at": due.isoformat()}})
+    )
 
     assert eventually(lambda: bool(attempts(client, job["id"])))
     (attempt,) = attempts(client, job["id"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -18,6 +17,7 @@ from chalicelib.local.paths import completed
 from chalicelib.local.workers import HttpWorker, LambdaWorker
 from infra import names
 from infra.policies import trusted_by
+from tests import patience
 from tests.aws.conftest import STAGE, Deployed, EmulatedSession
 
 pytestmark = pytest.mark.aws
@@ -96,12 +96,7 @@ def worker_role(deployed: Deployed, queue_arn: str) -> str:
 
 def eventually(holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
     """Wait until it holds; say whether it did in time."""
-    deadline = time.monotonic() + patience_s
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
-    return True
+    return patience.eventually(holds, patience_s, look_s=0.2)  # each look may start a process
 
 
 def messages_in(deployed: Deployed, queue: str) -> int:

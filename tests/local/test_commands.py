@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +15,8 @@ import boto3
 import pytest
 
 from chalicelib.local.emulator import LOOPBACK, REGION
-from tests.local.serving import PATIENCE_S, environment, run, serving
+from tests.local.serving import environment, run, serving
+from tests.patience import PATIENCE_S, eventually
 from tests.play import DIAGRAMS
 
 pytestmark = pytest.mark.aws
@@ -82,7 +82,7 @@ def test_a_model_of_somebody_elses_runs(tmp_path: Path, price: int, task: str) -
 
 @needs_shared
 def test_an_instance_that_cannot_go_on_fails_the_command(tmp_path: Path) -> None:
-    ended = run("run", str(SHIP_PARCEL), "--timeout", "5", folder=tmp_path)
+    ended = run("run", str(SHIP_PARCEL), "--timeout", str(PATIENCE_S), folder=tmp_path)
 
     assert 1 == ended.returncode
     assert "incident at ExclusiveGateway_0zlm4ir" in ended.stdout, ended.stdout
@@ -161,17 +161,16 @@ def emulator_of_its_own(folder: Path) -> Iterator[str]:
         command, cwd=folder, env=environment(**settings), stderr=subprocess.DEVNULL
     ) as process:
         try:
-            wait_for(f"http://{LOOPBACK}:{port}/_localstack/health")
+            health = f"http://{LOOPBACK}:{port}/_localstack/health"
+            assert eventually(lambda: process.poll() is not None or answers(health))
+            assert process.poll() is None
             yield f"http://{LOOPBACK}:{port}"
         finally:
-            process.terminate()
+            process.terminate()  # it ends what it started, which a kill would leave
 
 
-def wait_for(url: str) -> None:
-    """Return when something answers there."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        with suppress(OSError), urllib.request.urlopen(url):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"nothing answers at {url}")
+def answers(url: str) -> bool:
+    """Say whether something answers there."""
+    with suppress(OSError), urllib.request.urlopen(url):
+        return True
+    return False

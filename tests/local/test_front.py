@@ -6,8 +6,8 @@ import http.client
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,15 +17,9 @@ import pytest
 from chalicelib.api import priostack, scheduler
 from chalicelib.local.front import Front
 from chalicelib.local.gateways import Gateway
+from tests.patience import PATIENCE_S, eventually
 
 BODY_MAX = 1_000
-
-
-def wait_for(comes_true: Callable[[], object]) -> None:
-    until = time.monotonic() + 5
-    while not comes_true():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 class Echo(ThreadingHTTPServer):
@@ -54,7 +48,7 @@ class _Echo(BaseHTTPRequestHandler):
             "headers": {name.lower(): value for name, value in self.headers.items()},
         }
         self.server.seen.append(seen)
-        self.server.holding.wait(5)
+        self.server.holding.wait()
         content = json.dumps(seen).encode()
         self.send_response(201)
         self.send_header("Content-Type", "application/json")
@@ -84,31 +78,35 @@ class Answer:
 
 @pytest.fixture
 def gateway() -> Iterator[Echo]:
-    gateway = Echo()
-    yield gateway
-    gateway.shutdown()
-    gateway.server_close()
+    with Echo() as gateway:
+        yield gateway
+        gateway.holding.set()
+        gateway.shutdown()
 
 
-def serving(gateway: Echo | None) -> Front:
-    front = Front("127.0.0.1", 0, body_max=BODY_MAX)
+@contextmanager
+def serving(gateway: Echo | None, **more: Any) -> Iterator[Front]:
+    """Serve until the block is left."""
+    front = Front("127.0.0.1", 0, body_max=BODY_MAX, **more)
     front.listen()
-    if gateway is not None:
-        front.open(Gateway("127.0.0.1", int(gateway.server_address[1]), "/api"))
-    return front
+    try:
+        if gateway is not None:
+            front.open(Gateway("127.0.0.1", int(gateway.server_address[1]), "/api"))
+        yield front
+    finally:
+        front.close()
 
 
 @pytest.fixture
 def front(gateway: Echo) -> Iterator[Front]:
-    front = serving(gateway)
-    yield front
-    front.close()
+    with serving(gateway) as front:
+        yield front
 
 
 def ask(
     front: Front, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
 ) -> Answer:
-    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=PATIENCE_S)
     try:
         connection.request(method, path, body or None, headers or {})
         answer = connection.getresponse()
@@ -154,14 +152,14 @@ def test_an_answer_to_head_has_no_body(front: Front, gateway: Echo) -> None:
 
 
 def test_a_connection_is_kept_for_the_next_request(front: Front) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", front.port, timeout=PATIENCE_S)
     statuses = []
-    for _ in range(3):
-        connection.request("GET", "/v1/jobs")
-        answer = connection.getresponse()
-        answer.read()
-        statuses.append((answer.status, connection.sock is not None))
-    connection.close()
+    with closing(connection):
+        for _ in range(3):
+            connection.request("GET", "/v1/jobs")
+            answer = connection.getresponse()
+            answer.read()
+            statuses.append((answer.status, connection.sock is not None))
 
     assert [(201, True)] * 3 == statuses
 
@@ -192,13 +190,13 @@ def test_it_knows_whose_request_is_served_and_whether_that_has_hung_up(
     front: Front, gateway: Echo
 ) -> None:
     gateway.holding.clear()
-    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_S) as raw:
         raw.sendall(b"GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX-Headrace-Caller: me\r\n\r\n")
-        wait_for(lambda: gateway.seen)
+        assert eventually(lambda: gateway.seen)
         caller = gateway.seen[0]["headers"]["x-headrace-caller"]
         is_gone_too_soon = front.is_gone(caller)
 
-    wait_for(lambda: front.is_gone(caller))
+    assert eventually(lambda: front.is_gone(caller))
     gateway.holding.set()
 
     assert not is_gone_too_soon
@@ -211,7 +209,7 @@ def test_a_body_of_the_limit_passes(front: Front) -> None:
 
 @pytest.mark.parametrize("path", ["/caf\u00e9", "/a\x01b"])
 def test_a_path_that_is_no_path_is_refused(front: Front, path: str) -> None:
-    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_S) as raw:
         raw.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode("latin-1"))
         said = raw.makefile("rb").read()
 
@@ -223,7 +221,7 @@ def test_a_path_that_is_no_path_is_refused(front: Front, path: str) -> None:
 def test_a_method_that_nobody_serves_is_405_and_told_which_ones_are(
     front: Front, method: str
 ) -> None:
-    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_S) as raw:
         raw.sendall(f"{method} /v1/jobs HTTP/1.1\r\n\r\n".encode())
         head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
 
@@ -245,7 +243,7 @@ def test_what_is_no_http_is_refused_in_the_contracts_shape(
     front: Front, sent: bytes, status: int
 ) -> None:
     """Contract section 1.1: the error body is JSON of code and message, everywhere."""
-    with socket.create_connection(("127.0.0.1", front.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_S) as raw:
         raw.sendall(sent + b"\r\n\r\n")
         head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
 
@@ -255,10 +253,8 @@ def test_what_is_no_http_is_refused_in_the_contracts_shape(
 
 
 def test_before_it_is_open_it_asks_to_come_again() -> None:
-    front = serving(None)
-
-    answer = ask(front, "GET", "/v1/jobs")
-    front.close()
+    with serving(None) as front:
+        answer = ask(front, "GET", "/v1/jobs")
 
     assert (503, "1") == (answer.status, answer.headers["retry-after"])
 
@@ -274,11 +270,8 @@ def test_before_it_is_open_it_asks_to_come_again() -> None:
 def test_what_it_refuses_itself_is_shared_as_other_answers_are(
     origins: tuple[str, ...], origin: str, shared: str | None
 ) -> None:
-    front = Front("127.0.0.1", 0, body_max=BODY_MAX, origins=origins)
-    front.listen()
-
-    answer = ask(front, "GET", "/v1/jobs", headers={"Origin": origin})
-    front.close()
+    with serving(None, origins=origins) as front:
+        answer = ask(front, "GET", "/v1/jobs", headers={"Origin": origin})
 
     assert (503, shared) == (answer.status, answer.headers.get("access-control-allow-origin"))
 
@@ -324,13 +317,12 @@ def test_draining_waits_for_what_is_in_flight_and_refuses_what_is_new(
     answers: list[Answer] = []
     asking = threading.Thread(target=lambda: answers.append(ask(front, "GET", "/v1/slow")))
     asking.start()
-    while not gateway.seen:
-        pass
+    assert eventually(lambda: gateway.seen)
 
     assert not front.drain(0.05)
     assert 503 == ask(front, "GET", "/v1/new").status
     gateway.holding.set()
-    assert front.drain(5)
+    assert front.drain(PATIENCE_S)
     asking.join()
 
     assert [(201, "close")] == [(each.status, each.headers["connection"]) for each in answers]

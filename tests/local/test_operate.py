@@ -115,7 +115,7 @@ def test_incidents_of_a_running_server_are_listed_and_resolved(tmp_path: Path) -
     with serving(tmp_path) as served:
         client = served.client
         instance = client.create_instance(client.deploy(typed_task("work", "1")), {})["key"]
-        (job,) = client.activate("work", "me", 1, "PT5S")
+        (job,) = client.activate("work", "me", 1, "PT20S")
         client._json("POST", f"/v1/jobs/{job['key']}/fail", {"message": "card declined"})
 
         listed = run("incidents", "--process", "made", folder=tmp_path)
@@ -124,7 +124,7 @@ def test_incidents_of_a_running_server_are_listed_and_resolved(tmp_path: Path) -
 
         assert (0, f"{key}  resolved\n") == (resolved.returncode, resolved.stdout), resolved.stderr
         assert [] == client.incidents(int(str(instance)))
-        (again,) = client.activate("work", "me", 1, "PT5S")
+        (again,) = client.activate("work", "me", 1, "PT20S")
         assert (job["key"], 3) == (again["key"], again["retries"])
         served.end()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,20 +11,13 @@ import pytest
 from chalicelib.local.client import Refused
 from tests.api.driver import model
 from tests.local.drained import draining
-from tests.local.serving import PATIENCE_S, Served, serving
+from tests.local.serving import Served, serving
+from tests.patience import eventually
 
 pytestmark = pytest.mark.aws
 
 API = "/api/v1"
 ALLOWED = {"SCHEDULER_ALLOW_PRIVATE_ADDRESSES": "true"}
-
-
-def eventually(read: Callable[[], Any], wanted: Any) -> Any:
-    """Wait until it reads as wanted; return what it read last."""
-    deadline = time.monotonic() + PATIENCE_S
-    while (found := read()) != wanted and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return found
 
 
 class Channels:
@@ -47,13 +40,12 @@ class Channels:
     def became(self, channel: str, id_: str, state: str) -> bool:
         """Wait until a message is in a state; say whether it came to be."""
 
-        def read() -> Any:
-            try:
-                return self.message(channel, id_)["state"]
-            except Refused:
-                return None
+        def has_become() -> bool:
+            with suppress(Refused):
+                return bool(self.message(channel, id_)["state"] == state)
+            return False
 
-        return bool(state == eventually(read, state))
+        return eventually(has_become)
 
     def bodies(self, channel: str) -> list[Any]:
         page = self.client.get(f"{API}/channels/{channel}/messages")
@@ -93,8 +85,8 @@ def test_a_group_is_released_at_its_timeout(channels: Channels) -> None:
     for number in range(2):
         channels.put("in", f"m{number}", number, "k")
 
-    found = eventually(lambda: [sorted(body) for body in channels.bodies("out")], [[0, 1]])
-    assert [[0, 1]] == found
+    assert eventually(lambda: channels.bodies("out"))
+    assert [[0, 1]] == [sorted(body) for body in channels.bodies("out")]
 
 
 def test_an_endpoint_calls_a_url_until_it_answers(channels: Channels) -> None:

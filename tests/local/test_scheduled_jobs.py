@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from chalicelib.local.client import Client, Refused
 from tests.aws.conftest import EmulatedSession
 from tests.local.drained import draining
-from tests.local.serving import END_S, PATIENCE_S, Served, run, serving
+from tests.local.serving import END_S, Served, run, serving
+from tests.patience import PATIENCE_S, eventually, in_time
 
 pytestmark = pytest.mark.aws
 
@@ -33,6 +34,12 @@ class Jobs:
         """Create a job; return its id."""
         answer = self.client.post(JOBS, {"name": "job", **members})
         assert [] == answer["warnings"]
+        return str(answer["id"])
+
+    def create_once(self, url: str, due: datetime) -> str:
+        """Create a job that calls once, if its time is not over; return its id."""
+        call = {"name": "once", "type": "http", "url": url, "method": "POST"}
+        answer = self.client.post(JOBS, {**call, "schedule": {"run_at": due.isoformat()}})
         return str(answer["id"])
 
     def get(self, job_id: str) -> dict[str, Any]:
@@ -56,26 +63,11 @@ class Jobs:
         )
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Wait until it holds; say whether it did in time."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
 def planned(served: Served, state: Path) -> list[str]:
     """Return the names of the schedules that fire jobs."""
     session = EmulatedSession(served.aws_endpoint(state))
     listed = session.client("scheduler").list_schedules(GroupName=GROUP, NamePrefix="sj-")
     return [each["Name"] for each in listed["Schedules"]]
-
-
-def in_seconds(seconds: int) -> datetime:
-    """Return a whole second that is so far away."""
-    return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=seconds + 1)
 
 
 @pytest.fixture(scope="module")
@@ -157,22 +149,16 @@ def test_a_script_runs_and_its_output_decides_about_the_loop(jobs: Jobs, tmp_pat
 
 @pytest.mark.rule("Z30")
 def test_a_one_off_fires_by_its_schedule_and_is_done(jobs: Jobs) -> None:
-    due = in_seconds(2)
     with draining(pages=1) as endpoint:
         endpoint.gate.set()
-        once = jobs.create(
-            type="http",
-            url=endpoint.url,
-            method="POST",
-            schedule={"run_at": due.isoformat()},
-        )
+        once, due = in_time(lambda due: jobs.create_once(endpoint.url, due))
 
         assert jobs.has_run(once, times=1)
 
         (attempt,) = jobs.invocations(once)
         assert f"{due:%Y%m%dT%H%M%SZ}" == attempt["run_id"]
         assert datetime.fromisoformat(str(attempt["started_at"])) >= due
-        assert [("none", 1)] == endpoint.taken
+        assert ("none", 1) in endpoint.taken
         assert eventually(lambda: bool(jobs.get(once)["done"]))
 
 
@@ -180,7 +166,9 @@ def test_a_cron_job_in_any_zone_goes_on_after_a_firing(tmp_path: Path) -> None:
     with serving(tmp_path, **ALLOWED) as served, draining(pages=1) as endpoint:
         endpoint.gate.set()
         jobs = Jobs(served.client)
-        hourly = {"cron": "30 * * * *", "timezone": "Asia/Kathmandu"}  # 45 minutes past UTC's
+        zone = "Asia/Kathmandu"  # 45 minutes past UTC's hours
+        far = datetime.now(ZoneInfo(zone)) + timedelta(minutes=30)  # it fires not while we look
+        hourly = {"cron": f"{far.minute} * * * *", "timezone": zone}
         cron = jobs.create(type="http", url=endpoint.url, method="POST", schedule=hourly)
         (name,) = planned(served, tmp_path)
         due_s = int(name.rpartition("-")[2])
@@ -193,26 +181,31 @@ def test_a_cron_job_in_any_zone_goes_on_after_a_firing(tmp_path: Path) -> None:
         sqs.send_message(QueueUrl=url, MessageBody=json.dumps(body))
 
         assert eventually(lambda: [name] == planned(served, tmp_path))
-        assert 45 * 60 == due_s % 3_600
+        assert far.astimezone(UTC).minute * 60 == due_s % 3_600
         assert jobs.has_run(cron, times=1)
 
 
 def test_what_a_stopped_server_missed_runs_once_when_it_starts_again(tmp_path: Path) -> None:
     with draining(pages=1) as endpoint:
         endpoint.gate.set()
-        with serving(tmp_path, **ALLOWED) as served:
-            jobs = Jobs(served.client)
-            due = in_seconds(5)
-            schedule = {"run_at": due.isoformat()}
-            missed = jobs.create(type="http", url=endpoint.url, method="POST", schedule=schedule)
-            served.end()
-        time.sleep(max(0.0, (due - datetime.now(UTC)).total_seconds()))
-        assert [] == endpoint.taken
 
-        with serving(tmp_path, **ALLOWED) as served:
+        def stopped_before(due: datetime) -> tuple[Path, str]:
+            folder = tmp_path / f"{due:%H%M%S}"
+            folder.mkdir()
+            with serving(folder, **ALLOWED) as served:
+                job = Jobs(served.client).create_once(endpoint.url, due)
+                served.end()
+            return folder, job
+
+        (folder, missed), due = in_time(stopped_before, leads_s=(8, 30, 90))
+        before = list(endpoint.taken)
+        assert eventually(lambda: datetime.now(UTC) >= due)
+        assert before == endpoint.taken
+
+        with serving(folder, **ALLOWED) as served:
             assert Jobs(served.client).has_run(missed, times=1)
 
-        assert [("none", 1)] == endpoint.taken
+        assert 1 + len(before) == len(endpoint.taken)
 
 
 def test_a_chain_that_broke_is_planned_again_when_the_server_starts(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 import urllib.request
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from chalicelib.local import emulator, front, server, snapshots
 from chalicelib.local.client import Client, Refused, Unreachable
 from chalicelib.local.demo import EXAMPLE, LAMBDA_TYPE, MODEL
 from chalicelib.local.workers import LambdaWorker
@@ -20,7 +23,6 @@ from infra.package import ROOT
 from tests.aws.conftest import EmulatedSession
 from tests.local.serving import (
     END_S,
-    PATIENCE_S,
     children,
     command,
     environment,
@@ -28,13 +30,14 @@ from tests.local.serving import (
     run,
     serving,
 )
+from tests.patience import PATIENCE_S, eventually, has_ended
 
 pytestmark = pytest.mark.aws
 
 ONE_TASK = (ROOT / "tests" / "diagrams" / "one_task.bpmn").read_bytes()
 TABLE = "headrace-local"
 ITEMS = 20_000  # with which a server still ends in time (issue 2)
-CHECKPOINT_AGE_S = 10.0  # the oldest that a checkpoint may be (issue 2)
+POLL = {"type": "nothing", "clientId": "w", "maxJobs": 1, "waitFor": "PT20S"}
 
 
 def started(client: Client) -> int:
@@ -51,7 +54,7 @@ def finish(client: Client, instance: int) -> str:
     """Work on jobs until the instance's own was done; return the instance's state then."""
     kind = job_type(client, instance)
     for _ in range(5):
-        for job in client.activate(kind, "worker", 10, "PT10S"):
+        for job in client.activate(kind, "worker", 10, "PT20S"):
             client.complete(int(job["key"]), {})
         if client.instance(instance)["state"] != "active":
             break
@@ -62,20 +65,20 @@ def test_it_serves_says_so_once_and_ends_with_all_it_started(tmp_path: Path) -> 
     with serving(tmp_path, "--ephemeral") as served:
         instance = started(served.client)
         ports = listeners(served.process.pid)
-        polls: list[object] = []
-        poll = threading.Thread(
-            target=lambda: polls.append(served.client.activate("nothing", "w", 1, "PT20S"))
-        )
-        poll.start()
-        time.sleep(1)
+        host = served.client.url.removeprefix("http://")
+        with closing(http.client.HTTPConnection(host, timeout=PATIENCE_S)) as polling:
+            headers = {"Content-Type": "application/json"}
+            polling.request("POST", "/v1/jobs/activate", json.dumps(POLL), headers)
+            began = time.monotonic()
 
-        assert "completed" == finish(served.client, instance)
+            assert "completed" == finish(served.client, instance)  # what is asked later is done
+            assert served.end() < END_S
+            assert time.monotonic() - began < 20  # nobody waited for the poll's own end
+            answer = polling.getresponse()
+            assert (200, []) == (answer.status, json.load(answer)["jobs"])
+
         assert 2 == len(ports) == len([port for port in ports if port.startswith("0100007F:")])
-        assert served.end() < END_S
-        poll.join()
-
         assert 0 == served.process.returncode
-        assert [[]] == polls  # the long poll was answered, and empty
         assert served.process.stdout is not None
         assert "" == served.process.stdout.read()
         with pytest.raises(Unreachable):
@@ -89,24 +92,38 @@ def test_an_interrupt_ends_it_as_well(tmp_path: Path) -> None:
         assert 0 == served.process.returncode
 
 
+def test_what_an_end_waits_for_has_bounds() -> None:
+    """In the order of `Server.stop`; a checkpoint is work, and waits for nobody."""
+    assert server.DRAIN_S + emulator.STOP_TIMEOUT_S + front.ACCEPT_POLL_S < END_S
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_it_starts_ends_it_as_well(tmp_path: Path, number: int) -> None:
+    """It starts as long as it reads where the emulator listened, which nobody writes here."""
+    checkpoint = tmp_path / "state" / "checkpoints" / "000000001"
+    checkpoint.mkdir(parents=True)
+    os.mkfifo(checkpoint / snapshots.ENDPOINT_FILE)
     arguments = command("serve", "--port", "0", "--state-dir", str(tmp_path / "state"))
     with subprocess.Popen(
         arguments, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
     ) as process:
-        until = time.monotonic() + PATIENCE_S
-        while not (tmp_path / "state" / "lock").exists() and time.monotonic() < until:
-            time.sleep(0.005)
+        writing: list[int] = []
 
-        began = time.monotonic()
-        process.send_signal(number)
+        def is_reading() -> bool:
+            with suppress(OSError):  # nobody has opened the other end yet
+                flags = os.O_WRONLY | os.O_NONBLOCK
+                writing.append(os.open(checkpoint / snapshots.ENDPOINT_FILE, flags))
+            return bool(writing)
+
         try:
+            assert eventually(is_reading)
+            process.send_signal(number)
             said, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
+            for pipe in writing:
+                os.close(pipe)
 
-        assert time.monotonic() - began < END_S
         assert ("", 130) == (said, process.returncode)
 
 
@@ -139,14 +156,12 @@ def test_it_leaves_no_process_behind(tmp_path: Path) -> None:
         assert 0 == queue.returncode, queue.stderr
         worker = LambdaWorker(session(tmp_path), "worker", EXAMPLE / "lambda_worker.py")
         worker.subscribe(queue.stdout.strip(), {"HEADRACE_URL": client.url})
-        deadline = time.monotonic() + PATIENCE_S
-        while not (processes := children(served.process.pid)) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        assert eventually(lambda: children(served.process.pid))
+        processes = children(served.process.pid)
 
         assert served.end() < END_S
 
-        assert processes
-        assert [] == [pid for pid in processes if Path(f"/proc/{pid}").exists()]
+        assert eventually(lambda: all(has_ended(pid) for pid in processes))
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
@@ -259,10 +274,11 @@ def test_a_killed_server_comes_up_on_its_last_checkpoint_and_goes_on(tmp_path: P
     with serving(tmp_path) as served:
         instance = started(served.client)
         kind = job_type(served.client, instance)
-        held = served.client.activate(kind, "lives-longer-than-the-server", 1, "PT5S")
+        held = served.client.activate(kind, "lives-longer-than-the-server", 1, "PT20S")
         waiting = started(served.client)
-        # Whatever was acknowledged before this is in a checkpoint after it.
-        time.sleep(CHECKPOINT_AGE_S)
+        # What was acknowledged before is with it in the same checkpoint.
+        checkpoints = tmp_path / ".headrace" / "checkpoints"
+        assert eventually(lambda: is_kept(checkpoints, str(waiting)))
         late = started(served.client)
         served.kill()
 
@@ -276,6 +292,17 @@ def test_a_killed_server_comes_up_on_its_last_checkpoint_and_goes_on(tmp_path: P
         assert again.client.get("/v1/process-instances?size=100")["totalCount"] in (2, 3), late
         assert "completed" == finish(again.client, started(again.client))
         again.end()
+
+
+def is_kept(checkpoints: Path, words: str) -> bool:
+    """Say whether a whole checkpoint holds some words; old ones are removed while it looks."""
+    with suppress(FileNotFoundError):
+        return any(
+            words in (each / "dynamodb.json").read_text()
+            for each in checkpoints.iterdir()
+            if each.name.isdigit()
+        )
+    return False
 
 
 def test_a_server_with_much_state_ends_in_time_and_has_it_all_again(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,14 +17,14 @@ import pytest
 
 from chalicelib.json_text import JsonObject
 from infra.package import ROOT
-from tests.local.serving import PATIENCE_S, Served, environment, serving
+from tests.local.serving import Served, environment, serving
+from tests.patience import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.aws
 
 FOLDER = ROOT / "examples" / "workers"
 FIRST_STEPS = ROOT / "examples" / "first-steps"
 MODEL = (FOLDER / "order.bpmn").read_bytes()
-LOOK_S = 0.1
 WORKERS = {
     "python": [sys.executable, "worker.py"],
     "node": ["node", "worker.mjs"],
@@ -68,13 +67,12 @@ def working(served: Served, worker: list[str]) -> Iterator[None]:
 
 def ended(served: Served, key: int) -> Any:
     """Wait until an instance is not ACTIVE any more, and return it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        found = call(served, f"/process-instances/{key}")
-        if found["state"] != "ACTIVE":
-            return found
-        time.sleep(LOOK_S)
-    raise AssertionError(f"instance {key} is still active")
+
+    def read() -> Any:
+        return call(served, f"/process-instances/{key}")
+
+    assert eventually(lambda: read()["state"] != "ACTIVE"), read()
+    return read()
 
 
 @pytest.mark.parametrize("name", WORKERS)
@@ -111,7 +109,7 @@ def test_what_a_worker_held_is_handed_out_again_after_a_restart(tmp_path: Path) 
     with serving(tmp_path) as served:
         call(served, "/process-definitions", MODEL, "application/xml")
         key = start(served, amount=1)
-        path = "/jobs/activate?type=validate-order&requestTimeout=10000"
+        path = "/jobs/activate?type=validate-order&requestTimeout=20000"
         (job,) = call(served, path)["jobs"]
         held = call(served, "/jobs/activate?type=validate-order")["jobs"]
         served.end()

@@ -123,6 +123,6 @@ def _received(connection: socket.socket) -> bytes:
     head, _, body = data.partition(b"\r\n\r\n")
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     length = int(lengths[0].partition(b":")[2]) if lengths else 0
-    while len(body) < length:
-        body += connection.recv(65_536)
+    while len(body) < length and (piece := connection.recv(65_536)):
+        body += piece
     return head + b"\r\n\r\n" + body

@@ -17,7 +17,7 @@ from chalicelib.scheduler.definition import Auth, HttpCall
 from chalicelib.scheduler.rows import Outcome
 from tests.fakes.clock import ManualClock
 from tests.fakes.runner import MemorySecrets
-from tests.runners.definitions import IMPATIENCE, PATIENCE, calling, row
+from tests.runners.definitions import IMPATIENCE, PATIENCE, calling, cut, row
 from tests.runners.site import DRIP, ENDLESS, HANG_AFTER, RESET_AFTER, Site, answer, redirect
 
 SECRETS = MemorySecrets({"ssm:/hooks/token": "s3cret", "secretsmanager:bad": "two\nlines"})
@@ -144,7 +144,8 @@ def test_a_connection_cut_while_the_body_is_read_is_a_failure(cut: bytes) -> Non
 
 def test_a_timeout_while_the_body_is_read_is_a_failure() -> None:
     with Site(HANG_AFTER + b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc") as site:
-        ended = made(HttpCall(site.url), IMPATIENCE)
+        call = HttpCall(site.url)
+        ended = cut(lambda timeout: made(call, timeout), lambda ended: ended.status_code)
 
     assert (Outcome.FAILED, 200) == (ended.outcome, ended.status_code)
     assert "in time" in ended.error

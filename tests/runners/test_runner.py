@@ -52,7 +52,7 @@ def test_an_attempt_has_its_times_and_what_came_of_it(runner: Runner) -> None:
             NOW,
             NOW + timedelta(seconds=1),
             status_code=500,
-            error="http j1 2 20",
+            error="http j1 2 60",
             output=b"out",
         )
         == attempt

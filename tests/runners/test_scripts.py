@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from chalicelib.runners.scripts import STDOUT_MAX, ScriptRunner
 from chalicelib.scheduler.definition import ScriptCall
 from chalicelib.scheduler.rows import Outcome
 from tests.house.source import ROOT
-from tests.runners.definitions import IMPATIENCE, PATIENCE, running
+from tests.patience import eventually, has_ended
+from tests.runners.definitions import IMPATIENCE, PATIENCE, cut, running
 
 OURS = {
     "PATH": os.environ["PATH"],
@@ -155,10 +156,7 @@ def test_no_script_outlives_a_server_that_is_killed(tmp_path: Path, program: str
         finally:
             reader.kill()
 
-    until = time.monotonic() + PATIENCE.total_seconds()
-    while list(place.iterdir()) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert [] == list(place.iterdir())
+    assert eventually(lambda: not list(place.iterdir()))
 
 
 @pytest.mark.rule("Z61")
@@ -251,10 +249,12 @@ def test_a_script_gets_no_input_and_no_file_of_ours(runner: ScriptRunner) -> Non
     os.set_inheritable(secret, True)
     script = f"cat; [ -e /proc/self/fd/{secret} ] && echo open || echo closed"
 
-    ended = ran(runner, script)
+    try:
+        ended = ran(runner, script)
+    finally:
+        os.close(secret)
+        os.close(other)
 
-    os.close(secret)
-    os.close(other)
     assert b"closed\n" == ended.output
 
 
@@ -279,32 +279,25 @@ def test_the_first_bytes_of_stdout_are_kept_and_the_rest_is_drained(runner: Scri
     assert b"x" * STDOUT_MAX == ended.output
 
 
-def is_gone(pid: int) -> bool:
-    """Whether a process ends, within some seconds; one that nobody waited for counts as ended."""
-    for _ in range(500):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state in "ZX":
-            return True
-        time.sleep(0.01)
-    return False
-
-
 @pytest.mark.rule("Z60")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
-    ("end", "outcome"), [("sleep 600", Outcome.FAILED), ("exit 0", Outcome.SUCCEEDED)]
+    ("end", "outcome", "came_far"),
+    [
+        ("sleep 600", Outcome.FAILED, lambda ended: ended.output),
+        ("exit 0", Outcome.SUCCEEDED, lambda ended: ended.outcome == Outcome.SUCCEEDED),
+    ],
+    ids=["by its time", "by itself"],
 )
 def test_nothing_that_a_script_started_outlives_it(
-    runner: ScriptRunner, end: str, outcome: Outcome
+    runner: ScriptRunner, end: str, outcome: Outcome, came_far: Callable[[Ending], object]
 ) -> None:
     """The grandchild holds stdout open, for which nobody waits."""
-    ended = ran(runner, f"(sleep 600 & echo $!); {end}", timeout=PATIENCE / 20)
+    script = f"(sleep 600 & echo $!); {end}"
+    ended = cut(lambda timeout: ran(runner, script, timeout=timeout), came_far)
 
     assert outcome == ended.outcome
-    assert is_gone(int(ended.output))
+    assert eventually(lambda: has_ended(int(ended.output)))
 
 
 @pytest.mark.skipif(shutil.which("setsid") is None, reason="needs setsid")
