@@ -20,6 +20,7 @@ from chalicelib.json_text import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from chalicelib.engine.draft import Draft
+    from chalicelib.engine.plans import Node
 
 COUNTER = "loopCounter"
 
@@ -45,6 +46,26 @@ def first_values(draft: Draft, iteration: ElementInstance) -> JsonObject:
         record = draft.find(LoopItems, iteration.scope)
         local[loop.item] = None if record is None else record.items[iteration.loop - 1]
     return local
+
+
+def keep_local(
+    draft: Draft, node: Node, scope: int, inside: JsonObject, outputs: JsonObject | None
+) -> None:
+    """Keep, of what an element had for itself that is done in an iteration, what is asked for when
+    that is over: it sees what the element saw. Elsewhere nothing is kept.
+
+    Shapes: `outputs` are what leaves the element; without mappings that is not its own.
+    Source: contracts/bpmn.md 3.2 (loopCharacteristics); zenbpm.md 4.3 has the mapped outputs alone.
+    """
+    iteration = draft.live.get(scope)
+    if iteration is None or not iteration.loop or draft.rules.sees_snapshot:
+        return
+    loop = draft.plan.nodes[iteration.element_id].many
+    assert loop is not None
+    leaves = () if node.outputs or not outputs else outputs
+    kept = {name: inside[name] for name in loop.asks & inside.keys() if name not in leaves}
+    if kept:
+        draft.own_values(scope).update(kept)
 
 
 def _counter(draft: Draft, iteration: ElementInstance) -> Decimal:

@@ -4,7 +4,7 @@ others or calls another process."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -109,7 +109,8 @@ class ManyPlan:
     Shapes: `item` and `results` are names of variables; `result_name` is the one that the result
         is computed from first of all; `hides` the variable that holds the input collection, if
         no expression of the activity names it. What was done inside may have to be undone one by
-        one if it `is_undone_inside`.
+        one if it `is_undone_inside`. What is computed when an iteration is over `asks` for these
+        variables.
     """
 
     is_sequential: bool
@@ -123,6 +124,7 @@ class ManyPlan:
     completion_text: str
     hides: str | None
     is_undone_inside: bool
+    asks: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,21 +206,27 @@ def job_plan(job: JobDefinition) -> JobPlan:
     )
 
 
-def many_plan(process: Process, element: Element, definition: ManyDefinition) -> ManyPlan:
-    """Resolve how an activity is done for many."""
+def many_plan(
+    process: Process, element: Element, definition: ManyDefinition, late: Iterable[IoPlan]
+) -> ManyPlan:
+    """Resolve how an activity is done for many; `late` are its mappings that read the results."""
     result = definition.output_element
+    computed = compile_optional(result)
+    completion = compile_optional(definition.completion)
+    ends = (computed, completion, *(mapping.compute for mapping in late))
     return ManyPlan(
         is_sequential=definition.is_sequential,
         items=compile_optional(definition.input_collection),
         item=definition.input_element,
         results=definition.output_collection,
-        result=compile_optional(result),
+        result=computed,
         result_name=_first_name(result),
         cardinality=compile_optional(definition.cardinality),
-        completion=compile_optional(definition.completion),
+        completion=completion,
         completion_text="" if definition.completion is None else definition.completion.text,
         hides=_hidden(process, element, definition),
         is_undone_inside=any(map(_undoes, _inside(process, element))),
+        asks=frozenset().union(*(getattr(each, "names", ()) for each in ends)),
     )
 
 

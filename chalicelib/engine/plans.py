@@ -266,7 +266,7 @@ def _multiply(process: Process, node: Node, definition: ManyDefinition) -> None:
     late = [each for each in node.inner.outputs if name in getattr(each.compute, "names", ())]
     node.inner.late = tuple(late)
     node.inner.outputs = tuple(each for each in node.inner.outputs if each not in late)
-    node.many = many_plan(process, node.element, definition)
+    node.many = many_plan(process, node.element, definition, late)
     node.each = replace(node.inner, kind=Kind.SUB_PROCESS, is_body=True, many=node.many)
     node.each.inputs = node.each.outputs = ()
     node.each.heard, node.each.ad_hoc = {}, None

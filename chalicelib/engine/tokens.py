@@ -19,6 +19,7 @@ from chalicelib.engine import (
     compensation,
     execution_listeners,
     flows,
+    iterations,
     joins,
     loops,
     many,
@@ -139,6 +140,8 @@ def hand_on(
     """Give the scope an element's outputs, close what was open on it, and leave; `inside` as
     `leave` has it."""
     close(draft, key)
+    if inside and node.element.many is not None:
+        iterations.keep_local(draft, node, scope, inside, outputs)
     if outputs:
         variables.merge(draft, scope, outputs)
     leave(draft, node, scope, key, outputs, inside)

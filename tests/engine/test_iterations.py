@@ -7,7 +7,7 @@ import pytest
 from chalicelib.engine.limits import SMALL_RESULTS_BYTES, TOLD_ITEMS_BYTES
 from chalicelib.engine.state import InstanceState, LoopItems, LoopResults, Variables
 from chalicelib.profile import Profile
-from tests.engine.models import io, line, many, service, start, sub
+from tests.engine.models import io, line, many, script, service, start, sub
 from tests.play import Play, play
 
 EACH = {"items": "=items", "item": "item"}
@@ -60,4 +60,31 @@ def test_results_that_the_root_has_no_room_for_are_records(sequential: bool) -> 
     game.complete("a", answer="again")
 
     assert ["short", long, "again"] == game.variables["doubled"]
+    assert keeps_nothing(game)
+
+
+LOCAL = io({"total": "=item * 10"})
+ADDS = script("add", "total", "total + 1")
+
+
+@pytest.mark.parametrize(
+    ("activity", "expected"),
+    [
+        (service("a", extensions=LOCAL), [10, 20]),
+        (service("a", extensions=io({"total": "=item * 10"}, {"other": "=total"})), [10, 20]),
+        (script("s", "unused", "1", extensions=LOCAL), [10, 20]),
+        (sub("s", start("si"), ADDS, flows="si > add", extensions=LOCAL), [11, 21]),
+    ],
+)
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_result_is_computed_from_what_the_activity_had_for_itself(
+    activity: str, expected: list[int], sequential: bool
+) -> None:
+    loop = many(activity, sequential=sequential, each=EACH, results="all", result="=total")
+    game = play(line(loop), profile=Profile.PRIOSTACK).create(items=[1, 2])
+    while game.jobs:
+        game.complete("a")
+
+    assert (InstanceState.COMPLETED, expected) == (game.state, game.variables["all"])
+    assert "total" not in game.variables
     assert keeps_nothing(game)

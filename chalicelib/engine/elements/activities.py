@@ -60,8 +60,7 @@ def hand_on_result(
     if node.outputs:
         tokens.complete(draft, node, scope, key, local, produced)
     else:
-        variables.merge(draft, scope, produced)
-        tokens.leave(draft, node, scope, key, produced)
+        tokens.hand_on(draft, node, scope, key, produced, {**local, **produced})
 
 
 BEHAVIOURS = {
