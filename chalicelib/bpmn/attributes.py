@@ -21,14 +21,17 @@ def id_of(node: Node) -> str:
     return id_
 
 
-def boolean(node: Node, attribute: str) -> bool | None:
-    """Return a truth value, None where nothing is said. Raises: Rejected."""
+def boolean(node: Node, attribute: str, owner: Node | None = None) -> bool | None:
+    """Return a truth value, None where nothing is said. Raises: Rejected, which names the element
+    that owns the node, where it is none itself."""
     text = node.get(attribute)
     if text is None:
         return None
     value = _BOOLEANS.get(text.lower())
     if value is None:
-        raise refusal(node, f"attribute {attribute}: expected true or false, found {shown(text)}")
+        what = attribute if owner is None else f"{attribute} of {node.name}"
+        problem = f"attribute {what}: expected true or false, found {shown(text)}"
+        raise refusal(owner or node, problem)
     return value
 
 

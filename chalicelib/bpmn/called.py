@@ -9,29 +9,24 @@ from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression, value_of
 from chalicelib.bpmn.extensions import Extensions
 from chalicelib.bpmn.model import NAME_MAX, Binding, CalledElement, Value
-from chalicelib.bpmn.refusals import refusal
+from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.xml_tree import Node, shown
 
 
 def called_of(node: Node, extensions: Extensions) -> CalledElement:
     """Read what a call activity calls. Raises: Rejected."""
     extension = extensions.get("calledElement")
-    binding = _binding(node, extension)
-    tag = None if extension is None else extension.get("versionTag")
-    if (binding is Binding.VERSION_TAG) and tag is None:
-        raise refusal(
-            node, 'calledElement: expected a versionTag with bindingType="versionTag", found none'
-        )
-    if extension is not None and extension.get("businessId") and "in" in extensions:
-        raise refusal(node, "expected one business key, found businessId and in")
-    return CalledElement(
-        process_id=_process_id(node, extension),
-        binding=binding,
-        version_tag=None if tag is None else value_of(tag, node, "attribute versionTag"),
-        hands_down_all=_flag(extension, "propagateAllParentVariables"),
-        hands_up_all=_flag(extension, "propagateAllChildVariables"),
-        business_key=_business_key(node, extension, extensions.get("in")),
+    faults = Faults()
+    called = CalledElement(
+        process_id=faults.tried(Value(""), _process_id, node, extension),
+        binding=faults.tried(Binding.LATEST, _binding, node, extension),
+        version_tag=faults.tried(None, _version_tag, node, extension),
+        hands_down_all=faults.tried(True, _flag, node, extension, "propagateAllParentVariables"),
+        hands_up_all=faults.tried(True, _flag, node, extension, "propagateAllChildVariables"),
+        business_key=faults.tried(None, _business_key, node, extension, extensions.get("in")),
     )
+    faults.check()
+    return called
 
 
 def _process_id(node: Node, extension: Node | None) -> Value:
@@ -54,17 +49,36 @@ def _binding(node: Node, extension: Node | None) -> Binding:
     if text is None:
         return Binding.LATEST
     if text not in set(Binding):
-        known = ", ".join(Binding)
-        raise refusal(node, f"attribute bindingType: expected {known}, found {shown(text)}")
+        raise refusal(
+            node,
+            f"attribute bindingType of calledElement: expected one of {', '.join(Binding)}, "
+            f"found {shown(text)}",
+        )
     return Binding(text)
 
 
-def _flag(extension: Node | None, name: str) -> bool:
-    return extension is None or boolean(extension, name) is not False
+def _version_tag(node: Node, extension: Node | None) -> Value | None:
+    tag = None if extension is None else extension.get("versionTag")
+    if (
+        extension is not None
+        and extension.get("bindingType") == Binding.VERSION_TAG
+        and tag is None
+    ):
+        raise refusal(
+            node, 'calledElement: expected a versionTag with bindingType="versionTag", found none'
+        )
+    return None if tag is None else value_of(tag, node, "attribute versionTag of calledElement")
+
+
+def _flag(node: Node, extension: Node | None, name: str) -> bool:
+    return extension is None or boolean(extension, name, node) is not False
 
 
 def _business_key(node: Node, extension: Node | None, given: Node | None) -> Value | None:
     """Return what computes the called instance's business key; blank is an empty one."""
+    own = None if extension is None else extension.get("businessId")
+    if own and given is not None:
+        raise refusal(node, "expected one business key, found businessId and in")
     if given is not None and (text := given.raw("businessKey")) is not None:
         if not text.strip():
             return Value("")
@@ -73,5 +87,4 @@ def _business_key(node: Node, extension: Node | None, given: Node | None) -> Val
                 node, f'attribute businessKey of in: expected FEEL after "=", found {shown(text)}'
             )
         return expression(text, node, "attribute businessKey of in")
-    text = None if extension is None else extension.get("businessId")
-    return None if text is None else value_of(text, node, "attribute businessId of calledElement")
+    return None if own is None else value_of(own, node, "attribute businessId of calledElement")

@@ -223,7 +223,7 @@ def _about(node: Node, kind: Kind, definition: Node, known: Definitions) -> Even
         case EventType.CONDITIONAL:
             event = Event(type_, condition=condition_of(node, definition))
         case EventType.COMPENSATION:
-            goes_ahead = boolean(definition, "waitForCompletion") is False
+            goes_ahead = boolean(definition, "waitForCompletion", node) is False
             event = Event(type_, activity_ref=_activity_ref(definition), goes_ahead=goes_ahead)
         case EventType.LINK:
             event = Event(type_, link=_link(node, definition))

@@ -9,7 +9,7 @@ Source: contracts/bpmn.md 3.2 (executionListeners, taskListeners); Camunda 8 doc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from chalicelib.bpmn.expressions import value_of
@@ -28,9 +28,10 @@ from chalicelib.bpmn.model import (
     EventType,
     Kind,
     Listener,
+    Value,
 )
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import each, refusal, unsupported
+from chalicelib.bpmn.refusals import Faults, each, refusal, unsupported
 from chalicelib.bpmn.user_tasks import is_managed
 from chalicelib.xml_tree import Node, shown
 
@@ -56,9 +57,11 @@ def listeners_of(
 
     Raises: Rejected, also for one that cannot be run where it stands.
     """
-    own = _read(node, extensions, reading, _events_of(node, kind, event_type))
+    faults, events = Faults(), _events_of(node, kind, event_type)
+    own = faults.tried((), _read, node, extensions, reading, events)
     if kind is Kind.USER_TASK and is_managed(extensions, reading):
-        own = (*own, *_read_of_task(node, extensions, reading))
+        own = (*own, *faults.tried((), _read_of_task, node, extensions, reading))
+    faults.check()
     return _counted(node, own)
 
 
@@ -94,12 +97,15 @@ def _read(
 ) -> tuple[Listener, ...]:
     headers = headers_of(extensions.get("taskHeaders"))
 
-    def listener(child: Node) -> Listener:
+    def event_of(child: Node) -> str:
         event = child.get("eventType") or ""
         if event not in events:
             what = f"executionListener of eventType {shown(event)} on {node.name}"
             raise unsupported(node, what)
-        return _made(node, child, reading, event, headers)
+        return event
+
+    def listener(child: Node) -> Listener:
+        return _made(node, child, reading, event_of, headers)
 
     return tuple(each(listener, _children(extensions, "executionListener")))
 
@@ -107,12 +113,15 @@ def _read(
 def _read_of_task(node: Node, extensions: Extensions, reading: Reading) -> tuple[Listener, ...]:
     headers = headers_of(extensions.get("taskHeaders"))
 
-    def listener(child: Node) -> Listener:
+    def event_of(child: Node) -> str:
         text = child.get("eventType") or ""
         event = TASK_EVENTS.get(text)
         if event is None:
             raise unsupported(node, f"taskListener of eventType {shown(text)}")
-        return _made(node, child, reading, event, headers)
+        return event
+
+    def listener(child: Node) -> Listener:
+        return _made(node, child, reading, event_of, headers)
 
     return tuple(each(listener, _children(extensions, "taskListener")))
 
@@ -124,9 +133,26 @@ def _children(extensions: Extensions, name: str) -> list[Node]:
 
 
 def _made(
-    node: Node, child: Node, reading: Reading, event: str, around: Mapping[str, str]
+    node: Node,
+    child: Node,
+    reading: Reading,
+    event_of: Callable[[Node], str],
+    around: Mapping[str, str],
 ) -> Listener:
     """Return a listener; of two headers of one key its own counts, not its element's."""
+    faults = Faults()
+    listener = Listener(
+        faults.tried("", event_of, child),
+        faults.tried(Value(""), _type, node, child),
+        # What a profile says of `retries` it says of a task's own jobs.
+        faults.tried(None, retries_of, node, child, replace(reading, retries_are_literal=False)),
+        {**around, **headers_of(child.first("headers") or child.first("taskHeaders"))},
+    )
+    faults.check()
+    return listener
+
+
+def _type(node: Node, child: Node) -> Value:
     text = child.raw("type")
     if text is None or not text.strip():
         raise refusal(node, f"{child.name}: expected an attribute type, found none")
@@ -135,10 +161,4 @@ def _made(
             node,
             f"{child.name}: expected a type of at most {NAME_MAX} characters, found {len(text)}",
         )
-    return Listener(
-        event,
-        value_of(text, node, f"attribute type of {child.name}"),
-        # What a profile says of `retries` it says of a task's own jobs.
-        retries_of(node, child, replace(reading, retries_are_literal=False)),
-        {**around, **headers_of(child.first("headers") or child.first("taskHeaders"))},
-    )
+    return value_of(text, node, f"attribute type of {child.name}")

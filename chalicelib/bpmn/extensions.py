@@ -72,11 +72,11 @@ def job_of(
 
 def script_of(node: Node, definition: Node) -> Script:
     """Read an inline FEEL script. Raises: Rejected without expression or result variable."""
-    result_variable = definition.get("resultVariable")
-    if result_variable is None:
-        raise refusal(node, "script: expected an attribute resultVariable, found none")
-    text = definition.raw("expression") or ""
-    return Script(expression(text, node, "attribute expression of script").text, result_variable)
+    text, faults = definition.raw("expression") or "", Faults()
+    result_variable = faults.tried("", _required, node, definition, "resultVariable")
+    value = faults.tried(Value(""), expression, text, node, "attribute expression of script")
+    faults.check()
+    return Script(value.text, result_variable)
 
 
 def decision_of(node: Node, definition: Node) -> DecisionCall:
@@ -84,13 +84,22 @@ def decision_of(node: Node, definition: Node) -> DecisionCall:
 
     Raises: Rejected without decision, result variable or, where it is bound to one, version tag.
     """
-    decision_id = optional_value(node, definition, "decisionId")
-    result_variable = definition.get("resultVariable")
-    for attribute, value in (("decisionId", decision_id), ("resultVariable", result_variable)):
-        if value is None:
-            raise refusal(node, f"calledDecision: expected an attribute {attribute}, found none")
-    assert decision_id is not None and result_variable is not None
-    return DecisionCall(decision_id, result_variable, *_binding(node, definition))
+    faults = Faults()
+    faults.tried(None, _required, node, definition, "decisionId")
+    decision_id = faults.tried(None, optional_value, node, definition, "decisionId")
+    result_variable = faults.tried("", _required, node, definition, "resultVariable")
+    binding = faults.tried((Binding.LATEST, None), _binding, node, definition)
+    faults.check()
+    assert decision_id is not None
+    return DecisionCall(decision_id, result_variable, *binding)
+
+
+def _required(node: Node, definition: Node, attribute: str) -> str:
+    """Return what an attribute says. Raises: Rejected without it."""
+    text = definition.get(attribute)
+    if text is None:
+        raise refusal(node, f"{definition.name}: expected an attribute {attribute}, found none")
+    return text
 
 
 def mappings_of(
@@ -220,6 +229,17 @@ def _linked(container: Node | None) -> dict[str, str]:
 
 
 def _mapping(node: Node, mapping: Node, reading: Reading) -> IoMapping:
+    faults = Faults()
+    target = faults.tried("", _target, node, mapping)
+    source, what = mapping.raw("source"), f"attribute source of {mapping.name}"
+    value = reading.missing_source
+    if source is not None:
+        value = faults.tried(None, value_of, source, node, what)
+    faults.check()
+    return IoMapping(value, target)
+
+
+def _target(node: Node, mapping: Node) -> str:
     target = mapping.get("target") or ""
     names = target.split(".")
     if target.startswith("=") or len(names) > PATH_MAX or not all(map(str.strip, names)):
@@ -228,7 +248,4 @@ def _mapping(node: Node, mapping: Node, reading: Reading) -> IoMapping:
             f"attribute target of {mapping.name}: expected names joined by dots, "
             f"found {shown(target)}",
         )
-    source = mapping.raw("source")
-    if source is None:
-        return IoMapping(reading.missing_source, target)
-    return IoMapping(value_of(source, node, f"attribute source of {mapping.name}"), target)
+    return target

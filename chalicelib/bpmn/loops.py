@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression
-from chalicelib.bpmn.model import Loop
-from chalicelib.bpmn.refusals import refusal
+from chalicelib.bpmn.model import Loop, Value
+from chalicelib.bpmn.refusals import Faults, refusal
 from chalicelib.xml_tree import Node, shown
 
 MAXIMUM = 2**31 - 1
@@ -26,21 +26,31 @@ def loop_of(node: Node) -> Loop | None:
         raise refusal(
             node, "expected no standardLoopCharacteristics on an event subprocess, found one"
         )
+    faults = Faults()
+    loop = Loop(
+        faults.tried(None, _condition, node, marker),
+        faults.tried(None, _maximum, node, marker.get("loopMaximum")),
+        faults.tried(None, boolean, marker, "testBefore", node) is True,
+    )
+    faults.check()
+    return loop
+
+
+def _condition(node: Node, marker: Node) -> Value | None:
     condition = marker.first("loopCondition")
-    maximum = marker.get("loopMaximum")
-    if condition is None and maximum is None:
+    if condition is not None:
+        return expression(condition.text, node, "loopCondition")
+    if marker.get("loopMaximum") is None:
         raise refusal(
             node,
             "standardLoopCharacteristics: expected a loopCondition or a loopMaximum, found neither",
         )
-    return Loop(
-        None if condition is None else expression(condition.text, node, "loopCondition"),
-        None if maximum is None else _maximum(node, maximum),
-        boolean(marker, "testBefore") is True,
-    )
+    return None
 
 
-def _maximum(node: Node, text: str) -> int:
+def _maximum(node: Node, text: str | None) -> int | None:
+    if text is None:
+        return None
     if text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= MAXIMUM:
         return int(text)
     raise refusal(

@@ -6,14 +6,17 @@ and ZenBPM. Source: BPMN 2.0.2 section 13.3.7; contracts/bpmn.md 3.2; contracts/
 
 from __future__ import annotations
 
+from functools import partial
+
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ManyDefinition, Value
-from chalicelib.bpmn.refusals import refusal
+from chalicelib.bpmn.refusals import Faults, each, refusal
 from chalicelib.xml_tree import Node
 
 _CHARACTERISTICS = "loopCharacteristics"
+_PARTS = ("inputCollection", "outputCollection", "outputElement")
 
 
 def many_of(node: Node) -> ManyDefinition | None:
@@ -21,37 +24,47 @@ def many_of(node: Node) -> ManyDefinition | None:
     loop = node.first("multiInstanceLoopCharacteristics")
     if loop is None:
         return None
-    if node.first("standardLoopCharacteristics") is not None:
-        raise refusal(node, f"expected one way to repeat, found two: {loop.name} is one")
     if boolean(node, "triggeredByEvent"):
         raise refusal(node, f"expected no {loop.name} on an event subprocess, found one")
     extension = extensions_of(loop).get(_CHARACTERISTICS)
-    items = _attribute(node, extension, "inputCollection")
-    result = _attribute(node, extension, "outputElement")
     results = None if extension is None else extension.get("outputCollection") or None
-    cardinality = _child(node, loop, "loopCardinality")
-    if items is None and cardinality is None:
-        raise refusal(
-            node,
-            "multiInstanceLoopCharacteristics: expected an attribute inputCollection of "
-            "loopCharacteristics, or a loopCardinality, found neither",
-        )
-    if (result is None) != (results is None):
-        found = "outputCollection" if result is None else "outputElement"
-        raise refusal(
-            node,
-            "loopCharacteristics: expected outputCollection and outputElement together, "
-            f"found only {found}",
-        )
-    return ManyDefinition(
-        is_sequential=boolean(loop, "isSequential") is True,
-        input_collection=items,
+    faults = Faults()
+    faults.tried(None, _check, node, loop, extension)
+    many = ManyDefinition(
+        is_sequential=faults.tried(None, boolean, loop, "isSequential", node) is True,
+        input_collection=faults.tried(None, _attribute, node, extension, "inputCollection"),
         input_element=None if extension is None else extension.get("inputElement") or None,
         output_collection=results,
-        output_element=result,
-        cardinality=cardinality,
-        completion=_child(node, loop, "completionCondition"),
+        output_element=faults.tried(None, _attribute, node, extension, "outputElement"),
+        cardinality=faults.tried(None, _child, node, loop, "loopCardinality"),
+        completion=faults.tried(None, _child, node, loop, "completionCondition"),
     )
+    faults.check()
+    return many
+
+
+def _check(node: Node, loop: Node, extension: Node | None) -> None:
+    """Refuse what does not go together. Raises: Rejected, with all of it."""
+    wrong: list[str] = []
+    if node.first("standardLoopCharacteristics") is not None:
+        wrong.append(f"expected one way to repeat, found two: {loop.name} is one")
+    said = {name for name in _PARTS if extension is not None and extension.get(name)}
+    if "inputCollection" not in said and loop.first("loopCardinality") is None:
+        wrong.append(
+            f"{loop.name}: expected an attribute inputCollection of {_CHARACTERISTICS}, or a "
+            "loopCardinality, found neither"
+        )
+    alone = said & {"outputCollection", "outputElement"}
+    if len(alone) == 1:
+        wrong.append(
+            f"{_CHARACTERISTICS}: expected outputCollection and outputElement together, "
+            f"found only {alone.pop()}"
+        )
+    each(partial(_refuse, node), wrong)
+
+
+def _refuse(node: Node, problem: str) -> None:
+    raise refusal(node, problem)
 
 
 def _attribute(node: Node, extension: Node | None, name: str) -> Value | None:

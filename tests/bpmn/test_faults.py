@@ -144,4 +144,116 @@ def test_one_fault_is_one_sentence_and_many_are_counted_and_cut() -> None:
     assert one.startswith('serviceTask "t0" (line 1): expected a job type')
     assert f"{FAULTS_MAX + 5} faults:" == many[0]
     assert FAULTS_MAX + 2 == len(many)
-    assert "… and 5 more" == many[-1]
+    assert "… and 5 more, which headrace lint prints" == many[-1]
+
+
+EXTENDED = "<{0} {2}><extensionElements>{1}</extensionElements>{3}</{0}>"
+LISTENED = (
+    '<zeebe:{0}Listeners><zeebe:{0}Listener eventType="{1}" type="=1 +" retries="few"/>'
+    '<zeebe:{0}Listener eventType="{1}" retries="some"/><zeebe:{0}Listener eventType="some"/>'
+    "</zeebe:{0}Listeners>"
+)
+
+
+@pytest.mark.parametrize(
+    ("tag", "extensions", "inner", "told"),
+    [
+        (
+            "callActivity",
+            '<zeebe:calledElement processId="=1 +" bindingType="newest" versionTag="=("'
+            ' propagateAllChildVariables="maybe" propagateAllParentVariables="no"/>'
+            '<zenbpm:in businessKey="x"/>',
+            "",
+            [
+                'processId of calledElement: "1 +"',
+                "bindingType of calledElement: expected one of latest, deployment, versionTag",
+                'versionTag of calledElement: "("',
+                'propagateAllChildVariables of calledElement: expected true or false, found "m',
+                'propagateAllParentVariables of calledElement: expected true or false, found "no"',
+                "businessKey of in: expected FEEL",
+            ],
+        ),
+        (
+            "businessRuleTask",
+            '<zeebe:calledDecision decisionId="=1 +" bindingType="newest"/>',
+            "",
+            [
+                'decisionId of calledDecision: "1 +"',
+                "calledDecision: expected an attribute resultVariable, found none",
+                "bindingType of calledDecision: expected one of",
+            ],
+        ),
+        (
+            "scriptTask",
+            '<zeebe:script expression="=1 +"/>',
+            "",
+            ["expected an attribute resultVariable, found none", 'expression of script: "1 +"'],
+        ),
+        (
+            "task",
+            '<zeebe:ioMapping><zeebe:input source="=1 +" target="x..y"/></zeebe:ioMapping>',
+            "",
+            [
+                'target of input: expected names joined by dots, found "x..y"',
+                'source of input: "1 +"',
+            ],
+        ),
+        (
+            "task",
+            "",
+            '<standardLoopCharacteristics loopMaximum="0" testBefore="x">'
+            "<loopCondition>=1 +</loopCondition></standardLoopCharacteristics>",
+            [
+                'loopCondition: "1 +"',
+                'loopMaximum: expected a whole number from 1 to 2147483647, found "0"',
+                "testBefore of standardLoopCharacteristics: expected true or false",
+            ],
+        ),
+        (
+            "task",
+            "",
+            '<standardLoopCharacteristics/><multiInstanceLoopCharacteristics isSequential="x">'
+            "<extensionElements><zeebe:loopCharacteristics inputCollection='=1 +'"
+            " outputElement='=('/></extensionElements><loopCardinality>=[</loopCardinality>"
+            "<completionCondition>=]</completionCondition></multiInstanceLoopCharacteristics>",
+            [
+                "expected one way to repeat, found two",
+                "expected a loopCondition or a loopMaximum",
+                'inputCollection of loopCharacteristics: "1 +"',
+                'outputElement of loopCharacteristics: "("',
+                "expected outputCollection and outputElement together, found only outputElement",
+                'loopCardinality: "["',
+                'completionCondition: "]"',
+                "isSequential of multiInstanceLoopCharacteristics: expected true or false",
+            ],
+        ),
+        (
+            "userTask",
+            "<zeebe:userTask/>"
+            + LISTENED.format("execution", "start")
+            + LISTENED.format("task", "creating"),
+            "",
+            [
+                'type of executionListener: "1 +"',
+                "retries of executionListener: expected a whole number from 0 to 2147483647, or"
+                ' FEEL after "=", found "few"',
+                "executionListener: expected an attribute type, found none",
+                'found "some"',
+                'executionListener of eventType "some" on userTask',
+                'type of taskListener: "1 +"',
+                'after "=", found "few"',
+                "taskListener: expected an attribute type, found none",
+                'taskListener of eventType "some"',
+            ],
+        ),
+    ],
+)
+def test_no_fault_of_an_element_hides_another(
+    tag: str, extensions: str, inner: str, told: list[str]
+) -> None:
+    element = EXTENDED.format(tag, extensions, 'id="a" name="It"', inner)
+
+    found = faults(model(START + element + END + flow("start", "a") + flow("a", "end")))
+
+    assert [] == [part for part in told if not any(part in text for text in found)]
+    assert all(f'{tag} "a" named "It" (line 1)' in text for text in found)
