@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from chalicelib import settings
 from chalicelib.access import Access
@@ -40,11 +40,13 @@ LONG_POLL_READ_TIMEOUT_S = 25  # SQS may hold a receive for 20 s (WaitTimeSecond
 ATTEMPTS_MAX = 3  # of a call that nobody else repeats, the first one included
 HANDLER = "_HANDLER"  # Lambda names the one that it will call
 FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda sets it; there standard output goes to CloudWatch
-FIRINGS = "HEADRACE_FIRINGS"  # "planned" where schedules know no zones; `headrace serve` sets it
+FIRINGS = "HEADRACE_FIRINGS"  # how scheduled jobs are fired
+PLANNED, RECURRING = "planned", "recurring"  # planned where schedules know no zones, as locally
 METRICS_DISABLED = "POWERTOOLS_METRICS_DISABLED"
 TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})  # as powertools reads its variables
 CONNECTIONS_MAX = 64  # of one client; `headrace serve` calls from as many threads
 
+_Port = TypeVar("_Port")
 _making = threading.RLock()
 
 
@@ -95,18 +97,23 @@ class SystemChance:
         return random.random()
 
 
-class LazyClient:
-    """An SDK client that is made with its first call, so a function pays only for what it uses."""
+class Lazy:
+    """What is made, and loaded, with its first use, so a function pays only for what it uses."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
-        self._client: Any = None
+        self._made: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        if self._client is None:
-            with _making:  # making one is not safe in two threads at once
-                self._client = self._client or self._make()
-        return getattr(self._client, name)
+        if self._made is None:
+            with _making:  # making a client is not safe in two threads at once
+                self._made = self._made or self._make()
+        return getattr(self._made, name)
+
+
+def _lazily(make: Callable[[], _Port]) -> _Port:
+    made: Any = Lazy(make)
+    return cast("_Port", made)
 
 
 clock = SystemClock()
@@ -139,19 +146,13 @@ def ports() -> Ports:
 
 @cache
 def _ports() -> Ports:
-    from chalicelib.delivery.scheduler import EventBridgeSchedules  # noqa: PLC0415
     from chalicelib.delivery.sqs import SqsQueues  # noqa: PLC0415
     from chalicelib.store.dynamodb import DynamoTable  # noqa: PLC0415
 
     horizon.check_horizon()
     chosen = operator_settings()
     queue_prefix = named("HEADRACE_QUEUE_PREFIX")
-    schedules = EventBridgeSchedules(
-        client("scheduler"),
-        group=named("HEADRACE_SCHEDULE_GROUP"),
-        role_arn=named("HEADRACE_SCHEDULE_ROLE_ARN"),
-        prefix=queue_prefix,
-    )
+    schedules = _schedules(queue_prefix)
     return Ports(
         table=DynamoTable(
             client("dynamodb", attempts_max=horizon.ATTEMPTS_MAX),
@@ -164,22 +165,38 @@ def _ports() -> Ports:
         settings=chosen,
         journal=journal(),
         firings=_firings(schedules),
-        runner=_runner(chosen),
-        alerts=_alerts(chosen),
+        runner=_lazily(partial(_runner, chosen)),
+        alerts=_lazily(partial(_alerts, chosen)),
     )
+
+
+def _schedules(prefix: str) -> EventBridgeSchedules:
+    """Return what keeps until later what is too late for a queue. Raises: BadSetting."""
+    group, role_arn = named("HEADRACE_SCHEDULE_GROUP"), named("HEADRACE_SCHEDULE_ROLE_ARN")
+
+    def make() -> EventBridgeSchedules:
+        from chalicelib.delivery.scheduler import EventBridgeSchedules  # noqa: PLC0415
+
+        return EventBridgeSchedules(client("scheduler"), group, role_arn, prefix)
+
+    return _lazily(make)
 
 
 def _firings(schedules: EventBridgeSchedules) -> Firings:
     """Return what fires scheduled jobs. Raises: BadSetting."""
-    from chalicelib.delivery import firings  # noqa: PLC0415
+    how = os.environ.get(FIRINGS, RECURRING)
+    if how not in {PLANNED, RECURRING}:
+        expected = f"{RECURRING} or {PLANNED}"
+        raise BadSetting(f"expected {FIRINGS} to be {expected}, found {how[:50]!r}")
 
-    how = os.environ.get(FIRINGS, firings.RECURRING)
-    if how == firings.PLANNED:
-        return firings.PlannedFirings(schedules, clock)
-    if how == firings.RECURRING:
+    def make() -> Firings:
+        from chalicelib.delivery import firings  # noqa: PLC0415
+
+        if how == PLANNED:
+            return firings.PlannedFirings(schedules, clock)
         return firings.EventBridgeFirings(schedules)
-    expected = f"{firings.RECURRING} or {firings.PLANNED}"
-    raise BadSetting(f"expected {FIRINGS} to be {expected}, found {how[:50]!r}")
+
+    return _lazily(make)
 
 
 def _runner(chosen: Settings) -> Runner:
@@ -273,7 +290,7 @@ def client(
 
         return boto3.client(service, config=_config(read_timeout_s, attempts_max))
 
-    return LazyClient(make)
+    return Lazy(make)
 
 
 def _config(read_timeout_s: float, attempts_max: int) -> Config:

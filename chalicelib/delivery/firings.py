@@ -19,7 +19,6 @@ from chalicelib.scheduler.schedules import Every, Problem, next_firings, transla
 
 PREFIX = "sj-"  # of the names of schedules that fire jobs
 DUE = "<aws.scheduler.scheduled-time>"  # becomes the time that a firing was due
-PLANNED, RECURRING = "planned", "recurring"
 CHUNK = 100  # firings looked at together
 
 _MINUTE = timedelta(minutes=1)

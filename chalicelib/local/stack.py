@@ -10,9 +10,8 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.delivery.firings import PLANNED
 from chalicelib.local.emulator import ACCOUNT, REGION
-from chalicelib.wiring import FIRINGS
+from chalicelib.wiring import FIRINGS, PLANNED
 from infra import names, package
 from infra.deploy import Deployer
 from infra.hand_out import DEFAULT_POLLERS_MAX

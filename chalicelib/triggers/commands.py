@@ -10,7 +10,6 @@ from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.horizon import DEADLINE
 from chalicelib.delivery.verdicts import LiveDue, Verdict
 from chalicelib.engine.effects import Send
-from chalicelib.operations import sweep_parts
 from chalicelib.operations.owed import do, run_all
 from chalicelib.ports import Ports
 from chalicelib.store import history, instances
@@ -40,6 +39,8 @@ def receive(ports: Ports, body: str) -> None:
     Raises: Rejected if it is no command, or is refused for good; Conflict.
     """
     if sweeps.is_sweep(body):
+        from chalicelib.operations import sweep_parts  # noqa: PLC0415  scheduled jobs, hourly
+
         sweep_parts.sweep_part(ports, sweeps.from_text(body))
         return
     queued = commands.from_text(body)

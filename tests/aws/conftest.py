@@ -16,12 +16,11 @@ import pytest
 
 from chalicelib import wiring
 from chalicelib.access import Role
-from chalicelib.delivery.firings import PLANNED
 from chalicelib.local.emulator import REGION
 from chalicelib.operations import api_keys
 from chalicelib.ports import HISTORY, LIVE, Ports
 from chalicelib.store.dynamodb import DynamoTable
-from chalicelib.wiring import FIRINGS
+from chalicelib.wiring import FIRINGS, PLANNED
 from infra import names, package
 from infra.deploy import Deployer
 from infra.names import API_STAGE

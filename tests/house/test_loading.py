@@ -21,16 +21,23 @@ NEVER = (
 )
 _DIALECTS = tuple(f"chalicelib.api.{name}" for name in ("zenbpm", "priostack", "scheduler"))
 _HTTP = ("chalicelib.api.http", "chalicelib.api.schema", "chalicelib.api.authorizer", *_DIALECTS)
+_SCHEDULER = ("chalicelib.scheduler", "chalicelib.runners", "chalicelib.delivery.scheduler")
 _TURNS = ("chalicelib.operations.turns", "chalicelib.engine.handle")
 NOT_LOADED: dict[str, tuple[str, ...]] = {
     names.API: (),
     names.HAND_OUT: (
         *("chalicelib.api.scheduler.jobs", "chalicelib.api.priostack.definitions"),
         *("chalicelib.api.zenbpm.instances", "chalicelib.operations.definitions", "chalicelib.dmn"),
-        *(*_TURNS, "chalicelib.routing", "chalicelib.operations.routing"),
+        *(*_TURNS, *_SCHEDULER, "chalicelib.routing", "chalicelib.operations.routing"),
     ),
-    names.TIMERS: (*_HTTP, "chalicelib.operations.sweep", "chalicelib.routing"),
-    names.COMMANDS: (*_HTTP, "chalicelib.triggers.timers", "chalicelib.triggers.runs"),
+    names.TIMERS: (*_HTTP, *_SCHEDULER, "chalicelib.operations.sweep", "chalicelib.routing"),
+    names.COMMANDS: (
+        *_HTTP,
+        *_SCHEDULER,
+        "chalicelib.operations.sweep",
+        "chalicelib.triggers.timers",
+        "chalicelib.triggers.runs",
+    ),
     names.RUNS: (*_HTTP, *_TURNS, "chalicelib.routing", "chalicelib.triggers.commands"),
     names.ROUTING: (*_HTTP, "chalicelib.operations.sweep", "chalicelib.triggers.runs"),
     names.SWEEP: (*_HTTP, "chalicelib.triggers.timers", "chalicelib.triggers.runs"),
