@@ -18,13 +18,15 @@ from chalicelib.xml_tree import Node, shown
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 SHOWN_MAX = 5  # processes that a message names
+PROCESSES_MAX = 30  # that are deployed at once: three writes each in one transaction
 
 
 def parse(xml: bytes, profile: Profile) -> list[Process]:
     """Compile every executable process of a BPMN file, in the order of the file.
 
-    Raises: TooLarge above FILE_BYTES_MAX; Rejected(INVALID_ARGUMENT), which names all that is wrong
-        with the model or cannot be run, each by the element, its id, name and line.
+    Raises: TooLarge above FILE_BYTES_MAX and PROCESSES_MAX; Rejected(INVALID_ARGUMENT), which names
+        all that is wrong with the model or cannot be run, each by the element, its id, name and
+        line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
     from chalicelib.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
@@ -43,6 +45,9 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
         )
     known, faults = definitions_of(root), Faults()
     executable = _executable(root, faults)
+    if len(executable) > PROCESSES_MAX:
+        found = len(executable)
+        raise TooLarge(f"expected at most {PROCESSES_MAX} executable processes, found {found}")
     processes = [
         faults.tried(None, compile_process, node, READINGS[profile], known) for node in executable
     ]

@@ -10,9 +10,10 @@ from chalicelib import bpmn
 from chalicelib.bpmn.fingerprint import fingerprint
 from chalicelib.bpmn.model import EventType, Process
 from chalicelib.delivery.bells import BPMN
-from chalicelib.delivery.promise import ensure_queue, job_queue
+from chalicelib.delivery.promise import TYPES_MAX, ensure_queue, job_queue
 from chalicelib.engine.start_timers import StartTimer
-from chalicelib.errors import Reason, Rejected
+from chalicelib.errors import Reason, Rejected, TooLarge
+from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.moments import moment
 from chalicelib.operations.start_timers import promise_starts, starts_again, starts_of
 from chalicelib.ports import Ports
@@ -54,15 +55,19 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
     now = ports.clock.now()
     processes = bpmn.parse(xml, profile)
     starts = starts_of(xml, processes, moment(ports))
-    _make_queues(ports, processes, profile)
+    queues = _new_queues(ports, processes, profile)
     _note_starters(ports, processes, profile)
-    return definitions.deploy(
+    deployed = definitions.deploy(
         ports.table,
         Deployment(xml, fingerprint(xml), processes, profile, starts),
         now=now,
         token=ports.chance.id(),
         promise=lambda new: promise_starts(ports, new, starts),
     )
+    for queue in queues:
+        with unfailing(f"queue {queue} is made"):  # else the first job's promise makes it
+            ensure_queue(ports, queue)
+    return deployed
 
 
 def delete_process_definition(ports: Ports, key: int) -> None:
@@ -159,12 +164,20 @@ def _note_starters(ports: Ports, processes: Sequence[Process], profile: Profile)
             )
 
 
-def _make_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -> None:
-    """Make the job queues that a worker may subscribe to before the first job is there."""
+def _new_queues(ports: Ports, processes: Sequence[Process], profile: Profile) -> list[str]:
+    """Return the job queues that are to be made, which a worker may subscribe to before the first
+    job is there. Raises: TooLarge beyond TYPES_MAX."""
     wanted = {job_queue(ports, BPMN, type_, profile) for type_ in _literal_types(processes)}
-    if wanted:
-        for queue in sorted(wanted - set(ports.queues.names())):
-            ensure_queue(ports, queue)
+    if not wanted:
+        return []
+    known = ports.queues.names()
+    new = sorted(wanted - set(known))
+    if new and len(known) + len(new) > TYPES_MAX:
+        raise TooLarge(
+            f"expected at most {TYPES_MAX} job types, found {len(known) + len(new)}, of which "
+            f"{len(new)} are new"
+        )
+    return new
 
 
 def _literal_types(processes: Iterable[Process]) -> Iterable[str]:

@@ -19,7 +19,7 @@ from chalicelib.bpmn.model import NAME_MAX, Process
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Profile
-from chalicelib.errors import Conflict, Reason, Rejected, TooLarge
+from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.ports import (
     LIVE,
     Absent,
@@ -37,7 +37,6 @@ from chalicelib.store.caches import Kept
 from chalicelib.store.latest import Latest
 
 KEPT_MAX = 200  # compiled definitions a container keeps (persistence.procDefCacheSize)
-PROCESSES_MAX = 30  # of one file: three writes each in one transaction
 CURRENT_TIME = timedelta(minutes=1)  # for which a definition is taken not to have been deleted
 RACES_MAX = 10  # deployments of one process id that may come first, one after another
 
@@ -135,9 +134,6 @@ def deploy(
     before they are committed, for what they will owe.
     Raises: Rejected if a version tag is taken; TooLarge; Conflict.
     """
-    if not 0 < len(deployment.processes) <= PROCESSES_MAX:
-        count = len(deployment.processes)
-        raise TooLarge(f"expected 1 to {PROCESSES_MAX} processes in a file, found {count}")
     base = 0
     for race in range(RACES_MAX):
         found = [_latest(store, deployment.profile, process.id) for process in deployment.processes]

@@ -240,3 +240,13 @@ def test_as_a_person_types_it(tmp_path: Path) -> None:
     assert 1 == bad.returncode
     assert 'bad.bpmn:1: error: process "order" (line 1): expected a start event' in bad.stdout
     assert (1, "headrace: gone.bpmn: No such file or directory\n") == (gone.returncode, gone.stderr)
+
+
+def test_a_file_of_more_processes_than_are_deployed_at_once_is_a_fault(told: Told) -> None:
+    one = '<process id="p{0}" isExecutable="true"><startEvent id="s{0}"/></process>'
+    many = "".join(one.format(n) for n in range(31))
+
+    code, lines = told(model("", process='id="x" isExecutable="false"', around=many))
+
+    assert 1 == code
+    assert ["model.bpmn: error: expected at most 30 executable processes, found 31"] == lines

@@ -180,14 +180,6 @@ def test_a_file_goes_into_as_many_chunks_as_it_needs_and_no_more_than_twelve(
         definitions.deploy(store, too_large, now=NOW, token="b")
 
 
-def test_a_file_without_processes_or_with_too_many_is_refused(store: MemoryTable) -> None:
-    made = deployment()
-    for number in (0, 31):
-        many = replace(made, processes=[*made.processes] * number)
-        with pytest.raises(TooLarge, match=f"found {number}"):
-            definitions.deploy(store, many, now=NOW, token="t")
-
-
 class Racing(MemoryTable):
     """A table on which others deploy the same process just before we commit."""
 
