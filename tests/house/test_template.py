@@ -99,10 +99,6 @@ def test_queues_keep_messages_as_long_as_job_queues_made_at_run_time() -> None:
     assert {sqs.RETENTION_S} == kept
 
 
-def test_the_horizon_is_longer_than_any_commit_may_take() -> None:
-    horizon.check_horizon()
-
-
 def test_what_hands_jobs_out_is_served_by_the_function_that_does() -> None:
     by_id = {
         (method.lower(), path)

@@ -171,9 +171,15 @@ def test_a_message_id_without_a_key_is_taken_once_too() -> None:
 
 def test_the_ids_of_one_name_and_key_are_no_others() -> None:
     stage = Stage()
-    for name, key in (("paid", "now x"), ("paid now", "x"), ("paid now x", None)):
+    named = (("paid", "now x"), ("paid now", "x"), ("paid now x", None))
+    for name, key in named:
         message = Message(name, key, profile=Profile.PRIOSTACK)
         messages.let_message_wait(stage.ports, message, MINUTE, "m-1")
+
+    now = stage.clock.now()
+    assert [1, 1, 0] == [  # nobody who comes later can wait for what has no key
+        len(list(publications.waiting(stage.table, name, key or "", now))) for name, key in named
+    ]
 
 
 def test_a_repeated_request_with_a_message_id_starts_once() -> None:
