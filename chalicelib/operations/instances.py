@@ -14,7 +14,7 @@ from chalicelib.engine.commands import (
     ModifyInstance,
     SetVariables,
 )
-from chalicelib.engine.state import Incident, Instance
+from chalicelib.engine.state import Incident
 from chalicelib.errors import Reason, Rejected
 from chalicelib.json_text import JsonObject
 from chalicelib.operations import scopes
@@ -25,12 +25,11 @@ from chalicelib.operations.retention import time_to_live
 from chalicelib.operations.scopes import Found
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import aliases, definitions, instances, lists, rows
+from chalicelib.store import aliases, definitions, lists, rows
 from chalicelib.store.definitions import Definition
-from chalicelib.store.error_rows import ErrorRow, error_rows
 from chalicelib.store.lists import LIST_MAX, QUERY_COSTS, Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
-from chalicelib.store.rows import HistoryRow, MessageRow, TimerRow
+from chalicelib.store.rows import HistoryRow
 
 SCOPES_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances of one list whose history is read
 PRIOR = " (prior loaded into the engine)"  # upstream's words of starts elsewhere
@@ -164,59 +163,6 @@ def get_process_instance_incidents(
     ]
     found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
     return cut.page_of(found)
-
-
-def get_process_instance_timers(
-    ports: Ports, key: int, states: frozenset[bool | None] | None, cut: Cut
-) -> tuple[Listed[TimerRow], Instance | None]:
-    """Return a page of the timers set in an instance, the newest first, and the instance.
-
-    Shapes: `states` are as a row has them: None waits, True has fired, False was withdrawn.
-    """
-    instance = instances.load(ports.table, key)
-    if instance is None:
-        return Listed([], 0), None
-    found = [
-        row
-        for row in rows.timer_rows(ports.table, instance.key).values()
-        if key in (instance.key, row.scope) and (states is None or row.fired in states)
-    ]
-    return cut.page_by_time(found), instance
-
-
-def get_process_instance_messages(
-    ports: Ports, key: int, states: frozenset[bool | None] | None, cut: Cut
-) -> tuple[Listed[MessageRow], Instance | None]:
-    """Return a page of the messages an instance waited for, the newest first, and the instance.
-
-    Shapes: `states` are as a row has them: None waits, True came, False was withdrawn.
-    """
-    instance = instances.load(ports.table, key)
-    if instance is None:
-        return Listed([], 0), None
-    found = [
-        row
-        for row in rows.message_rows(ports.table, instance.key).values()
-        if key in (instance.key, row.scope) and (states is None or row.came in states)
-    ]
-    return cut.page_by_time(found), instance
-
-
-def get_process_instance_errors(
-    ports: Ports, key: int, is_open: bool | None, cut: Cut
-) -> tuple[Listed[ErrorRow], Instance | None]:
-    """Return a page of the errors that an instance would catch or would have, the newest first,
-    and the instance."""
-    instance = instances.load(ports.table, key)
-    if instance is None:
-        return Listed([], 0), None
-    process = scopes.definition_of(ports, instance).process
-    found = [
-        row
-        for row in error_rows(ports.table, instance.root, process)
-        if key in (instance.key, row.scope) and is_open in (None, row.is_open)
-    ]
-    return cut.page_by_time(found), instance
 
 
 def cancel_process_instance(ports: Ports, key: int) -> None:

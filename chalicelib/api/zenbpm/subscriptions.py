@@ -14,7 +14,7 @@ from chalicelib.api.http import errors_as
 from chalicelib.api.operation import Operation
 from chalicelib.api.zenbpm import errors, instance_shapes, keys, pages
 from chalicelib.api.zenbpm.pages import Order
-from chalicelib.operations import instances
+from chalicelib.operations import event_subscriptions
 from chalicelib.store.error_rows import ErrorRow
 from chalicelib.store.lists import Listed
 from chalicelib.store.rows import MessageRow, TimerRow
@@ -81,7 +81,7 @@ def get_timer_subscriptions(process_instance_key: str) -> Response:
     """getTimerSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
     asked = _asked(TIMER_STATES)
     states = frozenset({TIMER_STATES[asked["state"]]}) if "state" in asked else None
-    listed, instance = instances.get_process_instance_timers(
+    listed, instance = event_subscriptions.get_timer_subscriptions(
         wiring.ports(), keys.instance_key(process_instance_key), states, pages.cut(asked, ORDER)
     )
     shown = [TimerView(row, instance.root.definition_key) for row in listed.items if instance]
@@ -102,7 +102,7 @@ def get_message_subscriptions(process_instance_key: str) -> Response:
     """getMessageSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
     asked = _asked(MESSAGE_STATES)
     states = frozenset({MESSAGE_STATES[asked["state"]]}) if "state" in asked else None
-    listed, instance = instances.get_process_instance_messages(
+    listed, instance = event_subscriptions.get_message_subscriptions(
         wiring.ports(), keys.instance_key(process_instance_key), states, pages.cut(asked, ORDER)
     )
     shown = [MessageView(row, instance.root.definition_key) for row in listed.items if instance]
@@ -124,7 +124,7 @@ def get_error_subscriptions(process_instance_key: str) -> Response:
     """getErrorSubscriptions: 200 and a page, empty for a key that names nothing; 400."""
     asked = _asked(ERROR_STATES)
     is_open = ERROR_STATES[asked["state"]] if "state" in asked else None
-    listed, instance = instances.get_process_instance_errors(
+    listed, instance = event_subscriptions.get_error_subscriptions(
         wiring.ports(), keys.instance_key(process_instance_key), is_open, pages.cut(asked, ORDER)
     )
     shown = [ErrorView(row, instance.root.definition_key) for row in listed.items if instance]
