@@ -61,7 +61,7 @@ def crowds(
         elif element.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
             within = [element]
         if element.many is None and element.loop is None:
-            yield from _crowd(element.id, [*beside, *within])
+            yield from _crowd(element.id, [*beside, *within], 0 if element.job is None else 1)
         else:  # its events are armed once, what is within in each round
             yield from _crowd(element.id, beside)
             yield from _crowd(element.id, within)
@@ -69,14 +69,15 @@ def crowds(
 
 def counted(writes: int) -> str:
     """Return what is to be known of the writes that a place takes."""
-    return f"found {writes}: a message or signal takes 2, a timer 1"
+    return f"found {writes}: a message or signal takes 2, a timer or a job 1"
 
 
-def _crowd(id_: str, events: Iterable[Element]) -> Iterator[Crowd]:
+def _crowd(id_: str, events: Iterable[Element], own: int = 0) -> Iterator[Crowd]:
+    """Yield the writes of a place, if it waits for anything; `own` are those beside the events."""
     parts = [part for event in events for part in event.parts or (event,)]
     most = sum(WEIGHTS.get(part.event_type, 0) for part in parts)
     if most:
-        yield Crowd(id_, most - sum(map(_may_never_fire, parts)), most)
+        yield Crowd(id_, own + most - sum(map(_may_never_fire, parts)), own + most)
 
 
 def _may_never_fire(event: Element) -> bool:

@@ -81,8 +81,8 @@ def test_the_writes_of_a_turn_are_those_of_the_engine() -> None:
 @pytest.mark.parametrize(
     ("xml", "told"),
     [
-        (on_activity(SIGNAL, 45), 'serviceTask "a" named "Wait" (line 1)'),
-        (on_activity(AFTER, 90), 'serviceTask "a" named "Wait" (line 1)'),
+        (on_activity(SIGNAL, 44), 'serviceTask "a" named "Wait" (line 1)'),
+        (on_activity(AFTER, 88), 'serviceTask "a" named "Wait" (line 1)'),
         (behind_gateway(SIGNAL, 45), 'eventBasedGateway "a" (line 1)'),
         (in_process(SIGNAL, 45), 'process "order" (line 1)'),
         (of_one_event(SIGNAL, 45), 'intermediateCatchEvent "a" (line 1)'),
@@ -98,7 +98,7 @@ def test_more_events_than_a_transaction_can_hold_are_refused(xml: bytes, told: s
 @pytest.mark.parametrize(
     "xml",
     [
-        on_activity(SIGNAL, 44),
+        on_activity(SIGNAL, 43),
         behind_gateway(SIGNAL, 44),
         in_process(SIGNAL, 44),
         on_activity(EVERY, 100),  # of which all but some may turn out to be over
@@ -109,6 +109,6 @@ def test_what_may_fit_is_deployed_with_a_warning(xml: bytes) -> None:
     assert any("sure to fit" in each for each in warned(xml))
 
 
-@pytest.mark.parametrize("xml", [on_activity(SIGNAL, 39), on_activity(AFTER, 78), on_and_in(19)])
+@pytest.mark.parametrize("xml", [on_activity(SIGNAL, 38), on_activity(AFTER, 77), on_and_in(19)])
 def test_what_is_sure_to_fit_is_not_warned_of(xml: bytes) -> None:
     assert [] == warned(xml)

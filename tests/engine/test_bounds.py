@@ -200,10 +200,10 @@ def test_what_was_acknowledged_before_an_interruption_counts_and_later_is_refuse
 
 
 def test_an_element_with_more_timers_than_a_turn_has_room_still_gets_its_turn() -> None:
-    events = [boundary(f"t{n}", "a", duration="PT1H") for n in range(88)]
+    events = [boundary(f"t{n}", "a", duration="PT1H") for n in range(87)]
     xml = process(
         *(start(), parallel("f"), service("c"), service("a"), *events, task("end")),
-        flows="start > f > c; f > a; " + "; ".join(f"t{n} > end" for n in range(88)),
+        flows="start > f > c; f > a; " + "; ".join(f"t{n} > end" for n in range(87)),
     )
     game: Play = play(xml).create()
 
