@@ -33,7 +33,7 @@ from tests.fakes.chance import SeededChance
 from tests.fakes.clock import ManualClock
 from tests.fakes.queues import MemoryQueues
 from tests.fakes.schedules import MemorySchedules
-from tests.fakes.table import MemoryTable, outcome
+from tests.fakes.table import MemoryTable, Partition, outcome
 from tests.simulation.faults import Call, Strike
 from tests.simulation.tape import taped
 from tests.simulation.watch import Watch
@@ -68,9 +68,10 @@ class LightTable(MemoryTable):
     def copy(self) -> LightTable:
         """Return a table of its own with the same items."""
         copy = LightTable()
-        for (name, pk), partition in self._partitions.items():
-            for sk, (item, _) in partition.items.items():
-                copy.write(Put(ItemKey(name, pk, sk), item))
+        for place, partition in self._partitions.items():
+            copy._partitions[place] = Partition(dict(partition.items), list(partition.order))
+        for name, shelves in self._indexes.items():
+            copy._indexes[name] = {pk: list(shelf) for pk, shelf in shelves.items()}
         return copy
 
     def _copied(self, item: Mapping[str, Attribute]) -> Item:

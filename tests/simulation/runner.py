@@ -18,7 +18,7 @@ from tests.simulation.tape import Script
 RATES = (0.0, 0.01, 0.03, 0.1)  # of calls struck, by turns over the seeds
 FAILURES_KEPT = 5  # of one series; the rest says nothing new
 DELAYS = frozenset({Strike.THROTTLE, Strike.CONFLICT, Strike.STALL})
-COLLECT_EVERY = 100  # runs; whoever makes many lets the cyclic collector run no more often
+COLLECT_EVERY = 50  # runs; whoever makes many lets the cyclic collector run no more often
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def try_plan(
         violations = tuple(play(scenario, plan).violations) or ("by its tapes alone:", *violations)
     tally.runs += 1
     if tally.runs % COLLECT_EVERY == 0:
-        gc.collect()
+        gc.collect(0)  # nothing of a run outlives it, but what it left in caches
     tally.calls += outcome.calls
     tally.told += outcome.is_told
     tally.seconds += time.monotonic() - began

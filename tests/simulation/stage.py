@@ -54,11 +54,9 @@ class Stage:
     def is_played(self) -> bool:
         """Say whether all was asked for, and every instance and every row came to its end."""
         watch = self.watch
-        is_open = (
-            watch.open_roots or watch.runs.open_rows or (self.is_scheduling and watch.messages)
-        )
-        is_open = is_open or not watch.routes.is_played
-        return not (self.clients or self.world.echoes or is_open)
+        if self.clients or self.world.echoes or watch.open_roots or watch.runs.open_rows:
+            return False
+        return watch.routes.is_played and not (self.is_scheduling and watch.messages)
 
     def is_quiet(self) -> bool:
         """Say whether no message and no schedule is left."""

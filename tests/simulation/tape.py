@@ -72,7 +72,7 @@ class Script:
 
     def keep(self, store: Table) -> Kept:
         """Return what is remembered now; the same object if nothing changed."""
-        found = tuple(copy.copy(each.of(store)) for each in _caches())
+        found = tuple(_copied(each.of(store)) for each in _caches())
         if found != self.latest:
             self.latest = found
         return self.latest
@@ -82,7 +82,12 @@ class Script:
         if kept is not self.latest:
             self.latest = kept
             for each, value in zip(_caches(), kept, strict=True):
-                each._values[store] = copy.copy(value)
+                each._values[store] = _copied(value)
+
+
+def _copied(value: object) -> object:
+    """Return a shallow copy: of most, which are dictionaries, without the detour of `copy`."""
+    return value.copy() if isinstance(value, dict) else copy.copy(value)
 
 
 @cache

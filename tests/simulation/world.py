@@ -131,7 +131,7 @@ class World:
     def local_now(self) -> datetime:
         """Return the time as the current process believes it to be."""
         skew = self._actor.stack[-1].skew_ms if self._actor and self._actor.stack else 0
-        return BEGIN + timedelta(milliseconds=self.now_ms + skew)
+        return self.now() + timedelta(milliseconds=skew) if skew else self.now()
 
     def spawn(self, name: str, act: Callable[[], None], after_ms: int = 0) -> None:
         """Let somebody act, from a time on."""
