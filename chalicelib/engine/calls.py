@@ -18,7 +18,7 @@ from chalicelib.engine import bpmn_errors, parts, tokens, variables, waits
 from chalicelib.engine.commands import EndChild, FailChild, HearEscalation
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import extract, extract_text, show
-from chalicelib.engine.keys import first_key
+from chalicelib.engine.keys import block_of, first_key
 from chalicelib.engine.state import (
     ChildWait,
     ElementInstance,
@@ -175,9 +175,14 @@ def _check_heard(draft: Draft, command: EndChild) -> None:
 
 
 def fail_child(draft: Draft, command: FailChild) -> None:
-    """Make an incident of what cannot be called; resolving calls again."""
+    """Make an incident of what cannot be called; resolving calls again.
+
+    Its place is taken, so of two tries of which one found a version and the other none, one wins:
+    a child that began refuses this turn, and this turn refuses a child that has not begun.
+    """
     ended = _end_wait(draft, command.child)
     if ended is not None and not ended[1].is_ending:
+        draft.keys.take_back(block_of(command.child))
         _stop(draft, *ended, command.message)
 
 

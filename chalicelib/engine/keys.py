@@ -65,6 +65,11 @@ class Keys:
             raise OutOfKeys(min(wanted, BLOCKS_MAX))
         return self.spare.pop(0)
 
+    def take_back(self, block: int) -> None:
+        """Go on in a block that another instance was to begin in: none begins there any more."""
+        self.taken.append(block)
+        self._begin(block, 1)
+
     def next(self) -> int:
         """Return a fresh key. Raises: OutOfKeys."""
         for key in self._left:

@@ -1,8 +1,9 @@
 """Child instances: started, ended and heard of on account of the instance that waits for them.
 
 Each of these may happen twice or in another order. The start and the cancel of a child both demand
-that its root does not exist, so whichever comes second loses; what a child says is taken by the
-turn of its parent that ends the child wait. Design sections 4 and 7.
+that its root does not exist, so whichever comes second loses; so does the turn of its parent that
+finds nothing to start, which puts its own alias there. What a child says is taken by the turn of
+its parent that ends the child wait. Design sections 4 and 7.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def _called(ports: Ports, parent: Instance, wait: ChildWait) -> Definition | Non
 def cancel_child(ports: Ports, child_key: int, parent_key: int, until: datetime) -> list[Turn]:
     """End an instance whose parent was interrupted; one that is not there yet is put as ended.
 
-    One that has ended, or is ending, has said so or will.
+    One that has ended, or is ending, has said so or will; one that cannot be called never begins.
     Raises: Conflict.
     """
     for _ in attempts(ports, until):
@@ -147,7 +148,7 @@ def cancel_child(ports: Ports, child_key: int, parent_key: int, until: datetime)
             if put(ports, turn):
                 return [turn]
             continue
-        if child.root.state is not InstanceState.ACTIVE:
+        if child.key != child_key or child.root.state is not InstanceState.ACTIVE:
             return []
         try:
             return [take_turns(ports, child_key, CancelInstance(), until)]
@@ -195,7 +196,7 @@ def hear_end(ports: Ports, parent_key: int, child_key: int, until: datetime) -> 
     """
     top, thrown = RecordKey(Variables, child_key), RecordKey(Thrown, child_key)
     child = instances.load(ports.table, child_key, [top, thrown])
-    if child is None or child.root.ended_at is None:
+    if child is None or child.key != child_key or child.root.ended_at is None:
         return []
     variables, error = child.records.get(top), child.records.get(thrown)
     state, parent = child.root.state, child.root.parent

@@ -27,6 +27,7 @@ from chalicelib.engine import (
     task_listeners,
 )
 from chalicelib.engine.effects import Effect
+from chalicelib.engine.keys import Keys
 from chalicelib.engine.start_timers import StartTimer
 from chalicelib.engine.state import Job
 from chalicelib.engine.turn import Turn
@@ -261,6 +262,11 @@ def reports_stay_lost() -> Mutant:
 def withdrawals_untold() -> Mutant:
     """Tell a body nothing of an iteration that an operator ended."""
     return replaced(parts, withdraw=lambda *_: None)
+
+
+def places_stay_free() -> Mutant:
+    """Let a child begin of which its parent said that it cannot be called."""
+    return replaced(Keys, take_back=lambda *_: None)
 
 
 def nothing_left() -> Mutant:

@@ -100,10 +100,6 @@ COVERED: dict[Named, tuple[str, tuple[Named, ...]]] = {
 
 # Clauses that nothing can break as things are, with the reason.
 IDLE: dict[Named, str] = {
-    (Guard.NEW, "absent"): (
-        "a turn's records have keys that the root gives out once, and it is guarded by its "
-        "version; a failure's row is written with its job, whose attempts guard it"
-    ),
     (Guard.CLAIM, "kind as read"): "the kind of a job never changes",
     (Guard.CLAIM, "type as read"): "the type of a job never changes",
     **run_mutations.IDLE,
@@ -112,6 +108,7 @@ IDLE: dict[Named, str] = {
 
 NOTICED_BY: dict[AnyGuard, tuple[str, ...]] = {
     Guard.START: ("call-and-cancel", "call"),
+    Guard.NEW: ("deleted-while-called-twice",),
     Guard.TURN: ("parallel-join", "cancel-and-complete", "claimed-by-two"),
     Guard.CLAIM: ("cancel-and-complete", "doubled-bell", "backoff-and-doubled-bell", "extended"),
     Guard.EXTEND: ("extended", "extended-by-its-namesake", "extended-far"),
@@ -253,6 +250,11 @@ def engine_mutations() -> list[Mutation]:
             "telling a body of an iteration that was ended",
             mutants.withdrawals_untold,
             ("iteration-withdrawn",),
+        ),
+        Mutation(
+            "taking back the place of what cannot be called",
+            mutants.places_stay_free,
+            ("deleted-while-called-twice",),
         ),
         Mutation("keeping what a scope left", mutants.nothing_left, ("undone-as-left",)),
     ]

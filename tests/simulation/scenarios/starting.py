@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from functools import partial
 
+from chalicelib.delivery import commands
+from chalicelib.engine.state import Incident
 from chalicelib.engine.turn import Entered
 from chalicelib.errors import Rejected
+from chalicelib.operations import owed
+from chalicelib.ports import Message
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, history, instances, start_timers
 from tests.simulation import operators
-from tests.simulation.clients import evaluate, start
+from tests.simulation.clients import evaluate, one_start, start
 from tests.simulation.expectations import FIRINGS_MAX
-from tests.simulation.scenario import Scenario
+from tests.simulation.replacing import replaced
+from tests.simulation.scenario import Edit, Scenario
 from tests.simulation.stage import Stage
 from tests.simulation.workers import hire
 
+CALLS = "calls/call.bpmn"
+COMMAND_DELAY_S = 5  # of a message beside what is done within a request
+NO_TIMER = (Edit("PT30S", "PT2H"),)
+NOT_FOUND = "called process payment (latest version) was not found"
 EVENTS = ("large", "urgent")  # of the model; the condition of each holds
 
 
@@ -56,6 +66,65 @@ def _deleted_while_started(stage: Stage) -> None:
     hire(stage, "worker of charge", "charge")
 
 
+def _deleted_while_called(stage: Stage) -> None:
+    """The only version of a process is deleted while it is called, and another one comes later: the
+    child runs, or an incident says why not until it is resolved."""
+    _call_and_delete(stage, 10)
+
+
+def _deleted_while_called_twice(stage: Stage) -> None:
+    """The message that starts the child comes twice, and the only version goes while both are done:
+    where one finds it and the other does not, the child runs, or an incident says why not."""
+
+    def double() -> None:
+        while not (bodies := stage.queues.inner.bodies(commands.QUEUE)):
+            stage.world.wait(commands.QUEUE, None)
+        stage.world.pause(2)
+        stage.queues.send(commands.QUEUE, [Message(bodies[0], COMMAND_DELAY_S)])
+
+    stage.world.spawn("doubler", double)
+    _call_and_delete(stage, 1_000 * COMMAND_DELAY_S + 13)
+
+
+def _by_messages_alone() -> AbstractContextManager[None]:
+    return replaced(owed, INLINE_MAX=0)
+
+
+def _call_and_delete(stage: Stage, after_ms: int) -> None:
+    key = _payment(stage)
+    one_start(stage)
+    stage.client("deleter", lambda: operators.delete_definition(stage, key), after_ms=after_ms)
+
+    def deploy() -> None:
+        while not stage.ledger.deployed:
+            operators.deploy(stage, CALLS, "Another one")
+
+    stage.client("deployer", deploy, after_ms=after_ms + 900)
+    stage.world.spawn("operator", lambda: operators.resolve_incidents(stage))
+    hire(stage, "worker of charge", "charge")
+
+
+def _replaced_while_called(stage: Stage) -> None:
+    """The later of two versions is deleted while the process is called: the child is of either."""
+
+    def replace_and_delete() -> None:
+        operators.deploy(stage, CALLS, "Another one")
+        if stage.ledger.deployed:
+            one_start(stage)
+            stage.world.pause(10)
+            operators.delete_definition(stage, _payment(stage))
+
+    stage.client("deployer", replace_and_delete)
+    hire(stage, "worker of charge", "charge")
+
+
+def _payment(stage: Stage) -> int:
+    """Look for the latest version of the called process."""
+    found = definitions.latest_of(stage.inner, "payment", Profile.ZENBPM)
+    assert found is not None, "expected a version of payment, found none"
+    return found.key
+
+
 def succeeded(stage: Stage) -> Iterator[str]:
     """A version that is deleted is the latest no more, and each firing started one instance."""
     infos = {each.key: each for each in definitions.list_all(stage.inner, with_deleted=True)}
@@ -85,6 +154,30 @@ def emptied(stage: Stage) -> Iterator[str]:
             yield "the only version was deleted, and there is a latest"
 
 
+def called_once(stage: Stage) -> Iterator[str]:
+    """Each call ran one child; if it found no version to run, an incident said so."""
+    found = [instances.load(stage.inner, key, None) for key in sorted(stage.watch.roots)]
+    children = Counter(each.root.parent.instance_key for each in found if each and each.root.parent)
+    for each in found:
+        if each is None or each.root.parent:
+            continue
+        if children[each.key] != 1:
+            yield f"instance {each.key} called once and has {children[each.key]} children"
+        told = [record.message for record in each.records.values() if isinstance(record, Incident)]
+        if any(NOT_FOUND not in message for message in told):
+            yield f"instance {each.key} has incidents of something else: {told}"
+
+
+def called_without_incident(stage: Stage) -> Iterator[str]:
+    """Each call ran one child at once, as there was a version at every moment."""
+    yield from called_once(stage)
+    for key in sorted(stage.watch.roots):
+        instance = instances.load(stage.inner, key, None)
+        for record in instance.records.values() if instance else ():
+            if isinstance(record, Incident):
+                yield f"instance {key} found no version: {record.message}"
+
+
 def started_once(stage: Stage) -> Iterator[str]:
     """Each start event whose condition held started one instance, whoever was asked how often."""
     started = [
@@ -107,5 +200,21 @@ SCENARIOS = (
         expect=started_once,
     ),
     Scenario("deleted-while-fired", "timer_start.bpmn", _deleted_while_fired, expect=succeeded),
+    Scenario("deleted-while-called", CALLS, _deleted_while_called, NO_TIMER, expect=called_once),
+    Scenario(
+        "deleted-while-called-twice",
+        CALLS,
+        _deleted_while_called_twice,
+        NO_TIMER,
+        expect=called_once,
+        under=_by_messages_alone,
+    ),
+    Scenario(
+        "replaced-while-called",
+        CALLS,
+        _replaced_while_called,
+        NO_TIMER,
+        expect=called_without_incident,
+    ),
     Scenario("deleted-while-started", "one_task.bpmn", _deleted_while_started, expect=emptied),
 )
