@@ -224,10 +224,10 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
 
 
 def _work_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
-    """Let an element wait again for what it waited for."""
+    """Let an element wait again for what it waited for: for the job of a listener it does."""
     if element.loop:
         parts.call_again(draft, element)
-    elif node.call is not None and not (element.child or node.is_body):
+    elif node.call is not None and not (element.child or element.job or node.is_body):
         _call_again(draft, node, element)
     elif incident.is_unarmed:
         _arm_again(draft, node, element)

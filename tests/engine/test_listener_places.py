@@ -284,3 +284,18 @@ def test_a_listener_that_an_older_version_left_after_a_task_was_done_goes_on() -
     do(game, "x")
 
     assert (InstanceState.COMPLETED, {"approved": True}) == (game.state, game.variables)
+
+
+@pytest.mark.parametrize("event", ["start", "end"])
+def test_a_listener_of_a_call_that_failed_is_asked_again_and_nothing_is_called(event: str) -> None:
+    game = play(line(call("c", "other", extensions=listeners(f"{event}:heard")))).create()
+    for wait in list(game.records(ChildWait)):
+        game.send(EndChild(wait.key, InstanceState.COMPLETED))
+    game.fail("heard")
+    assert "JOB_NO_RETRIES" == game.incident("c").error_type
+
+    assert [] == list(game.resolve().records(ChildWait))
+    game.complete("heard")
+    for wait in list(game.records(ChildWait)):
+        game.send(EndChild(wait.key, InstanceState.COMPLETED))
+    assert (InstanceState.COMPLETED, []) == (game.state, list(game.records(ChildWait)))
