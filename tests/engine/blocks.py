@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.engine import event_models as ev
 from tests.engine import models as m
+from tests.engine import tasks
 
 # A tree: a leaf is its kind, a block its kind and those inside.
 Block = Any
@@ -18,13 +19,15 @@ LEAVES = (
     *("task", "service", "script", "mapped", "undone", "link", "call"),
     *("catch", "message", "signal", "condition", "race"),
     *("caught", "late", "told", "beside", "beside signal"),
+    *("heard", "user", "heard race", "heard late", "calls", "calls in turn"),
 )
 AROUND = (
     *("sequence", "fork", "some", "first", "choice", "loop"),
     *("sub", "sub late", "sub left", "sub handled", "sub mended", "sub beside", "sub told"),
     *("sub failing", "sub raising", "sub escalating", "sub stopped"),
     *("tx", "tx twice", "tx each", "tx all", "sub undone", "sub recovered"),
-    *("twice", "each", "all", "enough"),
+    *("sub heard", "sub watched", "sub turned"),
+    *("twice", "each", "all", "enough", "all heard"),
     *("ad hoc", "ad hoc turns", "ad hoc enough", "agent"),
 )
 BLOCKS: st.SearchStrategy[Block] = st.recursive(
@@ -43,10 +46,13 @@ GATEWAYS: dict[str, tuple[Any, str]] = {
     "first": (m.complex_, ""),
     "choice": (m.exclusive, ": c = {}"),
 }
+HEARD = tasks.heard_at("start", "end")
+USER_HEARD = tasks.FREE + tasks.CLAIMED + tasks.listeners("creating", "completing", "canceling")
 MANY: dict[str, Callable[[str], str]] = {
     "twice": lambda drawn: m.looped(drawn, None, 2),
     "each": lambda drawn: m.many(drawn, sequential=True, items="=[1, 2]", item="i"),
     "all": lambda drawn: m.many(drawn, items="=[1, 2, 3]", results="r", result="=c"),
+    "all heard": lambda drawn: m.many(drawn, items="=[1, 2]", results="r", result="=c"),
     "enough": lambda drawn: m.many(
         drawn, cardinality="=3", enough="=numberOfCompletedInstances >= 2"
     ),
@@ -63,6 +69,8 @@ HANDLED: dict[str, tuple[str, bool]] = {
     "sub mended": (ev.error(), True),
     "sub beside": (ev.timer(cycle="R2/PT4S"), False),
     "sub told": (ev.signal("s"), False),
+    "sub watched": (ev.conditional(f"c = {ENOUGH}"), True),
+    "sub turned": (ev.conditional(f"c = {ENOUGH}"), False),
 }
 
 
@@ -108,6 +116,10 @@ class Drawing:
         drawn: dict[str, Callable[[], str]] = {
             "task": lambda: m.task(name),
             "service": lambda: m.service(name, retries="2"),
+            "heard": lambda: m.service(name, extensions=HEARD),
+            "user": lambda: m.user(name, extensions=USER_HEARD),
+            "calls": lambda: MANY["all"](m.call(name, "other")),
+            "calls in turn": lambda: MANY["each"](m.call(name, "other", extensions=HEARD)),
             "mapped": lambda: m.service(name, extensions=mapped),
             "script": lambda: m.script(name, "c", "if c = null or c >= 2 then 0 else c + 1"),
             "catch": lambda: m.catch(name, duration="PT5S"),
@@ -127,32 +139,36 @@ class Drawing:
             case "link":
                 self.parts += [ev.link_throw(name, name), ev.link_catch(f"{name}_to", name)]
                 return name, f"{name}_to"
-            case "race":
-                return self._race(name)
+            case "race" | "heard race":
+                return self._race(name, HEARD if kind == "heard race" else "")
             case _:
                 return self._bounded(kind, name)
 
-    def _race(self, name: str) -> tuple[str, str]:
+    def _race(self, name: str, heard: str) -> tuple[str, str]:
         """Whatever comes first, behind an event-based gateway."""
         after = f"{name}_out"
         self.parts += [
             m.event_gateway(name),
             m.catch(f"{name}_t", duration="PT6S"),
-            m.message_catch(f"{name}_m", self._message(name)),
-            m.signal_event("intermediateCatchEvent", f"{name}_s", "s"),
+            m.message_catch(f"{name}_m", self._message(name), extensions=heard),
+            m.signal_event("intermediateCatchEvent", f"{name}_s", "s", extensions=heard),
+            ev.conditional_catch(f"{name}_c", f"c = {ENOUGH}", extensions=heard),
             m.exclusive(after),
         ]
-        self.flows += [f"{name} > {name}_{each} > {after}" for each in "tms"]
+        self.flows += [f"{name} > {name}_{each} > {after}" for each in "tmsc"]
         return name, after
 
     def _bounded(self, kind: str, name: str) -> tuple[str, str]:
         """An activity with a boundary event that leads out too, or beside."""
         after, event = f"{name}_out", f"{name}_b"
         activity = m.call(name, "other") if kind == "call" else m.service(name)
+        if kind == "heard late":
+            activity = m.user(name, extensions=USER_HEARD)
         events = {
             "call": lambda: m.boundary_error(event, name),
             "caught": lambda: m.boundary_error(event, name),
             "late": lambda: m.boundary(event, name, duration="PT7S"),
+            "heard late": lambda: m.boundary(event, name, duration="PT3S"),
             "told": lambda: m.boundary_message(event, name, self._message(name)),
             "beside": lambda: m.boundary(event, name, interrupting=False, cycle="R3/PT3S"),
             "beside signal": lambda: m.boundary_signal(event, name, "s", interrupting=False),
@@ -259,7 +275,9 @@ class Drawing:
         parts = [m.start(f"{name}_si"), *inside.parts, m.end(f"{name}_se")]
         flows = [f"{name}_si > {first}", *inside.flows]
         more_parts, more_flows = _inside(name, kind, last)
-        drawn = m.sub(name, *parts, *more_parts, flows="; ".join([*flows, *more_flows]))
+        heard = HEARD if "heard" in kind else ""
+        flows_inside = "; ".join([*flows, *more_flows])
+        drawn = m.sub(name, *parts, *more_parts, flows=flows_inside, extensions=heard)
         self.parts.append(MANY[kind](drawn) if kind in MANY else drawn)
         event = self._on_sub(name, kind)
         if event is None:

@@ -35,7 +35,7 @@ COMPLETED, TERMINATED = InstanceState.COMPLETED, InstanceState.TERMINATED
 
 def step(game: Play, data: st.DataObject) -> None:
     """Do one thing that gets the instance on: a worker's, an operator's, or time's."""
-    choices: list[object] = [*game.jobs, *game.incidents, *game.records(ChildWait)]
+    choices: list[object] = [*free_jobs(game), *game.incidents, *game.records(ChildWait)]
     choices += game.subscriptions
     if game.timers:
         choices.append("time")
@@ -67,7 +67,13 @@ def about(game: Play, what: object) -> st.SearchStrategy[Command]:
         case Job():
             code = "E" if "caught" in what.element_id else ""
             failed = st.just(FailJob(what.key, "no", code))
-            completed = st.builds(CompleteJob, st.just(what.key), values, result=orders(game, what))
+            completed = st.builds(
+                CompleteJob,
+                st.just(what.key),
+                st.just({}) if is_beside_task(game, what) else values,
+                kind=st.just(what.kind),
+                result=orders(game, what),
+            )
             return st.one_of(failed, completed, completed, completed)
         case Incident():
             return st.just(ResolveIncident(what.key))
@@ -79,6 +85,16 @@ def about(game: Play, what: object) -> st.SearchStrategy[Command]:
             subscription = next(each for each in game.subscriptions if each is what)
             key, name = subscription.key, subscription.name
             return payload.map(lambda found: Correlate(key, name, found))
+
+
+def free_jobs(game: Play) -> list[Job]:
+    """Return the jobs that wait, but for user tasks whose listeners have to answer first."""
+    return [job for job in game.jobs if job.transition is None]
+
+
+def is_beside_task(game: Play, job: Job) -> bool:
+    """Say whether a job is that of a listener of a user task, which gives no variables."""
+    return game.root.live[job.element_key].listener == job.key
 
 
 def orders(game: Play, job: Job) -> st.SearchStrategy[AdHocResult | None]:
@@ -137,9 +153,9 @@ def best(game: Play) -> Iterator[Command]:
     for wait in list(game.records(ChildWait)):
         is_ending = game.root.live[wait.element_key].is_ending
         yield EndChild(wait.key, TERMINATED if is_ending else COMPLETED)
-    for job in game.jobs:
-        is_asked = bool(ids_in(game, job.element_id))
-        yield CompleteJob(job.key, result=AdHocResult(is_fulfilled=True) if is_asked else None)
+    for job in free_jobs(game):
+        result = AdHocResult(is_fulfilled=True) if ids_in(game, job.element_id) else None
+        yield CompleteJob(job.key, result=result, kind=job.kind)
     for each in empty(game):
         yield ActivateElements(each.key, activations(ids_in(game, each.element_id)[0]))
 

@@ -29,6 +29,12 @@ def listeners(*events: str, type_: str = "", headers: str = "") -> str:
     return f"<zeebe:taskListeners>{''.join(rows)}</zeebe:taskListeners>"
 
 
+def heard_at(*events: str) -> str:
+    """Return execution listeners, whose jobs are of the type of their events."""
+    rows = (f'<zeebe:executionListener eventType="{each}" type="{each}"/>' for each in events)
+    return f"<zeebe:executionListeners>{''.join(rows)}</zeebe:executionListeners>"
+
+
 def game(extensions: str, **variables: Any) -> Play:
     model = line_of(extended("userTask", extensions))
     return play(model, profile=Profile.PRIOSTACK).create(variables)

@@ -80,7 +80,7 @@ def promised(game: Play) -> bool:
     effects = [effect for turn in game.turns for effect in turn.effects]
     bells = {(e.job_key, e.number) for e in effects if isinstance(e, Ring)}
     timers = {e.timer_key for e in effects if isinstance(e, SetTimer)}
-    rung = {(job.key, job.ring) for turn in game.turns for job in of_type(turn, Job)}
+    rung = {(job.key, job.ring) for turn in game.turns for job in of_type(turn, Job) if job.ring}
     return rung <= bells and {key.key for key in all_timers(game)} <= timers
 
 
