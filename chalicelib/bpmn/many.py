@@ -12,7 +12,7 @@ from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.expressions import expression
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ManyDefinition, Value
-from chalicelib.bpmn.refusals import Faults, each, refusal
+from chalicelib.bpmn.refusals import Faults, each, refusal, refuse
 from chalicelib.xml_tree import Node
 
 _CHARACTERISTICS = "loopCharacteristics"
@@ -60,11 +60,7 @@ def _check(node: Node, loop: Node, extension: Node | None) -> None:
             f"{_CHARACTERISTICS}: expected outputCollection and outputElement together, "
             f"found only {alone.pop()}"
         )
-    each(partial(_refuse, node), wrong)
-
-
-def _refuse(node: Node, problem: str) -> None:
-    raise refusal(node, problem)
+    each(partial(refuse, node), wrong)
 
 
 def _attribute(node: Node, extension: Node | None, name: str) -> Value | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.model import FILE_BYTES_MAX, Process
 from chalicelib.bpmn.names import definitions_of
-from chalicelib.bpmn.process import compile_process
+from chalicelib.bpmn.process import Judge, compile_process
 from chalicelib.bpmn.reading import READINGS
 from chalicelib.bpmn.refusals import Faults, described, refusal
 from chalicelib.errors import Reason, Rejected, TooLarge
@@ -21,8 +21,10 @@ SHOWN_MAX = 5  # processes that a message names
 PROCESSES_MAX = 30  # that are deployed at once: three writes each in one transaction
 
 
-def parse(xml: bytes, profile: Profile) -> list[Process]:
+def parse(xml: bytes, profile: Profile, judge: Judge | None = None) -> list[Process]:
     """Compile every executable process of a BPMN file, in the order of the file.
+
+    Shapes: `judge` says what else is wrong with a process, with its other faults.
 
     Raises: TooLarge above FILE_BYTES_MAX and PROCESSES_MAX; Rejected(INVALID_ARGUMENT), which names
         all that is wrong with the model or cannot be run, each by the element, its id, name and
@@ -49,7 +51,8 @@ def parse(xml: bytes, profile: Profile) -> list[Process]:
         found = len(executable)
         raise TooLarge(f"expected at most {PROCESSES_MAX} executable processes, found {found}")
     processes = [
-        faults.tried(None, compile_process, node, READINGS[profile], known) for node in executable
+        faults.tried(None, compile_process, node, READINGS[profile], known, judge)
+        for node in executable
     ]
     faults.check()
     return [process for process in processes if process is not None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from chalicelib.bpmn.activations import with_activations
 from chalicelib.bpmn.attributes import id_of
 from chalicelib.bpmn.compensation import check_compensation, handlers_of
@@ -16,14 +18,22 @@ from chalicelib.bpmn.links import check_links
 from chalicelib.bpmn.model import Process
 from chalicelib.bpmn.names import Definitions
 from chalicelib.bpmn.reading import Reading
-from chalicelib.bpmn.refusals import Faults
+from chalicelib.bpmn.refusals import Faults, refuse
 from chalicelib.bpmn.reopened import with_reopened
 from chalicelib.bpmn.starters import with_starters
 from chalicelib.xml_tree import Node
 
+# What else is wrong with a process: the ids of elements, or its own, and what is with each.
+Judge = Callable[[Process], Iterable[tuple[str, str]]]
 
-def compile_process(process: Node, reading: Reading, known: Definitions) -> Process:
-    """Compile a process. Raises: Rejected, with all that is wrong."""
+
+def compile_process(
+    process: Node, reading: Reading, known: Definitions, judge: Judge | None = None
+) -> Process:
+    """Compile a process. Raises: Rejected, with all that is wrong.
+
+    Shapes: what is refused already stands for the `judge` as if left away.
+    """
     faults = Faults()
     found = find(process, reading, faults)
     starts = starts_of(found)
@@ -62,9 +72,8 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
     elements = with_activations(found, with_starters(found, elements, flows.by_id))
     elements = with_reopened(elements)
     listeners = faults.tried((), listeners_of_process, process, reading)
-    faults.check()
     id_ = id_of(process)
-    return Process(
+    compiled = Process(
         id=id_,
         name=process.get("name"),
         elements=elements,
@@ -74,3 +83,8 @@ def compile_process(process: Node, reading: Reading, known: Definitions) -> Proc
         data=tuple(found.data.get(id_, ())),
         listeners=listeners,
     )
+    for element_id, problem in () if judge is None else judge(compiled):
+        placed = found.elements.get(element_id)
+        faults.tried(None, refuse, process if placed is None else placed.node, problem)
+    faults.check()
+    return compiled

@@ -80,6 +80,11 @@ def refusal(node: Node, problem: str) -> Refused:
     return Refused([Fault(node.line, f"{described(node)}: {problem}")])
 
 
+def refuse(node: Node, problem: str) -> None:
+    """Raises: Refused, for what is wrong with an element of the model."""
+    raise refusal(node, problem)
+
+
 def unsupported(node: Node, what: str) -> Refused:
     """Say that an element of the model cannot be run, though it is no mistake."""
     return Refused(

@@ -42,11 +42,11 @@ class StartTimer:
 class NeverStarts(Rejected):
     """Timer start events of a process have no sensible value.
 
-    Shapes: `problems` are the ids of the process and of each element, and what is wrong with it.
+    Shapes: `problems` are the ids of each element, or of the process, and what is wrong with it.
     """
 
-    def __init__(self, problems: Sequence[tuple[str, str, str]]) -> None:
-        told = (f'"{element_id}": {problem}' for _, element_id, problem in problems)
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        told = (f'"{element_id}": {problem}' for element_id, problem in problems)
         super().__init__(Reason.INVALID_ARGUMENT, "\n".join(told))
         self.problems = tuple(problems)
 
@@ -60,14 +60,14 @@ def first_starts(process: Process, moment: Moment) -> Mapping[str, StartTimer]:
     elements = process.timer_starts()
     if len(elements) > STARTS_MAX:
         found = f"expected at most {STARTS_MAX} timer start events, found {len(elements)}"
-        raise NeverStarts([(process.id, process.id, found)])
+        raise NeverStarts([(process.id, found)])
     planned: dict[str, StartTimer] = {}
     refused = []
     for name, element in elements.items():
         try:
             timer = _first(element, moment)
         except (Stuck, InvalidTime) as error:
-            refused.append((process.id, element.id, _why(error)))
+            refused.append((element.id, _why(error)))
         else:
             planned |= {} if timer is None else {name: timer}
     if refused:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chalicelib import bpmn
 from chalicelib.bpmn.lint import warnings_of
 from chalicelib.bpmn.refusals import Fault, Refused
 from chalicelib.engine.limits import ITEM_BYTES_MAX
@@ -14,7 +13,7 @@ from chalicelib.errors import Rejected
 from chalicelib.feel.moment import Moment
 from chalicelib.local.run import BadInput
 from chalicelib.local.terminal import say
-from chalicelib.operations.start_timers import starts_of
+from chalicelib.operations.start_timers import compiled
 from chalicelib.profile import Profile
 
 FAULT, WARNING = "error", "warning"
@@ -44,8 +43,7 @@ def lint(files: Sequence[Path], profile: Profile, *, strict: bool) -> int:
 def _judge(xml: bytes, profile: Profile) -> tuple[Sequence[Fault], Sequence[Fault]]:
     """Return the faults of a model; of one that has none the warnings."""
     try:
-        processes = bpmn.parse(xml, profile)
-        starts_of(xml, processes, Moment(datetime.now(UTC)))
+        processes, _ = compiled(xml, profile, Moment(datetime.now(UTC)))
     except Refused as refused:
         return refused.faults, ()
     except Rejected as rejected:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib import bpmn
 from chalicelib.bpmn.fingerprint import fingerprint
 from chalicelib.bpmn.model import EventType, Process
 from chalicelib.delivery.bells import BPMN
@@ -15,7 +14,7 @@ from chalicelib.engine.start_timers import StartTimer
 from chalicelib.errors import Reason, Rejected, TooLarge
 from chalicelib.operations.attempts import unfailing
 from chalicelib.operations.moments import moment
-from chalicelib.operations.start_timers import promise_starts, starts_again, starts_of
+from chalicelib.operations.start_timers import compiled, promise_starts, starts_again
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
 from chalicelib.store import definitions, deletions, subscriptions
@@ -53,8 +52,7 @@ def create_process_definition(ports: Ports, xml: bytes, profile: Profile) -> Dep
     Raises: Rejected for a model that is wrong or cannot be run, TooLarge, Conflict.
     """
     now = ports.clock.now()
-    processes = bpmn.parse(xml, profile)
-    starts = starts_of(xml, processes, moment(ports))
+    processes, starts = compiled(xml, profile, moment(ports))
     queues = _new_queues(ports, processes, profile)
     _note_starters(ports, processes, profile)
     deployed = definitions.deploy(

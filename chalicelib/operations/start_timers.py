@@ -6,7 +6,7 @@ Source: contracts/bpmn.md 3.1 (timer start); design sections 3 ("Start mark") an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from chalicelib import bpmn
@@ -33,23 +33,23 @@ from chalicelib.store.start_timers import Starts
 logger = logging.getLogger(__name__)
 
 
-def starts_of(
-    xml: bytes, processes: Iterable[Process], moment: Moment
-) -> Mapping[str, Mapping[str, StartTimer]]:
-    """Return when the timer start events of a file's processes fire first.
+def compiled(
+    xml: bytes, profile: Profile, moment: Moment
+) -> tuple[list[Process], Mapping[str, Mapping[str, StartTimer]]]:
+    """Compile a file; return its processes, and when the timer start events of each fire first.
 
-    Raises: Refused with all that could not be planned.
+    Raises: Rejected, with all that is wrong, also with these timers; TooLarge.
     """
     found: dict[str, Mapping[str, StartTimer]] = {}
-    problems: list[tuple[str, str, str]] = []
-    for process in processes:
+
+    def judge(process: Process) -> Sequence[tuple[str, str]]:
         try:
             found[process.id] = first_starts(process, moment)
         except NeverStarts as refused:
-            problems += refused.problems
-    if problems:
-        raise bpmn.located(xml, problems)
-    return found
+            return refused.problems
+        return ()
+
+    return bpmn.parse(xml, profile, judge), found
 
 
 def starts_again(process: Process, moment: Moment) -> Mapping[str, StartTimer]:

@@ -250,3 +250,13 @@ def test_a_file_of_more_processes_than_are_deployed_at_once_is_a_fault(told: Tol
 
     assert 1 == code
     assert ["model.bpmn: error: expected at most 30 executable processes, found 31"] == lines
+
+
+def test_a_start_that_no_calendar_has_is_told_beside_all_other_faults(told: Told) -> None:
+    start = timer_event("startEvent", "timeDate", "=order.due", 'name="When due"')
+
+    code, lines = told(model(f"\n{start}\n<serviceTask id='t'/>\n{flow('a', 't')}"))
+
+    assert (1, 2) == (code, len(lines))
+    assert lines[0].startswith('model.bpmn:2: error: startEvent "a" named "When due" (line 2): ti')
+    assert lines[1].startswith('model.bpmn:3: error: serviceTask "t" (line 3): expected a job type')
