@@ -111,7 +111,7 @@ class Event(NamedTuple):
     parts: tuple[Event, ...] = ()
 
 
-def unsupported_event(node: Node, kind: Kind, *, has_job: bool = False) -> str | None:
+def unsupported_event(node: Node, kind: Kind, *, has_job: bool) -> str | None:
     """Return what of an event is not supported, in the words of the model; None if all is.
 
     Shapes: `has_job` says that the event names a job, which is how a message is thrown.

@@ -57,7 +57,7 @@ def compile_model(
     own: Definitions,
     imports: Iterable[Model],
     profile: Profile,
-    problems: Iterable[Problem] = (),
+    problems: Iterable[Problem],
 ) -> Model:
     """Join a file's definitions with those it imports, and look for what is wrong in it."""
     known = {each.namespace: each for model_ in imports for each in model_.definitions}

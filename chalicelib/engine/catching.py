@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def happen(
-    draft: Draft, node: Node, element: ElementInstance, payload: JsonObject, part: int | None = None
+    draft: Draft, node: Node, element: ElementInstance, payload: JsonObject, part: int | None
 ) -> None:
     """Let the event come that a live element waits for; whoever calls ended its record, or will
     have it ended with the element.

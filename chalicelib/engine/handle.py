@@ -6,10 +6,9 @@ It is pure: the same inputs give the same turn, and nothing that goes in is chan
 which are handed out. So whoever calls may run it again, with more records after `Missing`, with
 more keys after `OutOfKeys`, on a newer instance after a lost commit.
 
-Inside, a `Draft` is changed by the command, then by the moves that follow: `jobs`, `failures`,
-`timers`, `incidents`, `instances`, `modification` say what each command does; `moves.run` lets
-tokens go on until they wait; `elements/` says what each kind of element does; `tokens` how they
-leave, join and end.
+Inside, a `Draft` is changed by the command, then by the moves that follow: `DECISIONS` says what
+each command does; `moves.run` lets tokens go on until they wait; `elements/` says what each kind
+of element does; `tokens` how they leave, join and end.
 """
 
 from __future__ import annotations

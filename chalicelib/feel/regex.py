@@ -101,7 +101,7 @@ def _bounded(run: Evaluation, compiled: re.Pattern[str], length: int) -> Pattern
 
 
 @lru_cache(maxsize=256)
-def compile_pattern(pattern: str, flags: str = "") -> re.Pattern[str] | None:
+def compile_pattern(pattern: str, flags: str) -> re.Pattern[str] | None:
     """Translate and compile; None for a bad pattern or flag.
 
     Raises: FeelError if its classes, spelt out, are too long.

@@ -23,7 +23,7 @@ def is_routed(item: Item) -> bool:
     )
 
 
-def messages_of(item: Item, now: datetime, *, everything: bool = False) -> Iterator[Message]:
+def messages_of(item: Item, now: datetime, *, everything: bool) -> Iterator[Message]:
     """Give the message of what waits although its time has come.
 
     Shapes: with `everything`, of all that waits, for its time.

@@ -21,9 +21,7 @@ HOURS = 24  # over which the looks at schedules are spread, as each costs a few 
 ROW_AGE = runs.VISIBILITY + timedelta(minutes=5)
 
 
-def messages_of(
-    ports: Ports, item: Item, now: datetime, *, everything: bool = False
-) -> Iterator[Message]:
+def messages_of(ports: Ports, item: Item, now: datetime, *, everything: bool) -> Iterator[Message]:
     """Give the message of a row that waits although its time has come, or whose executor died.
 
     Shapes: with `everything`, of each row that is not through, for its time.
@@ -38,7 +36,7 @@ def messages_of(
         yield Message(runs.to_text(message), delay_s(row.due, now))
 
 
-def fire_again(ports: Ports, item: Item, now: datetime, *, everything: bool = False) -> bool:
+def fire_again(ports: Ports, item: Item, now: datetime, *, everything: bool) -> bool:
     """Let what fires a job be what its definition says, for it may be lost; once a day.
 
     Shapes: with `everything` at any hour. Return whether the item is a job that fires.

@@ -175,8 +175,8 @@ def problems(job: ScheduledJob) -> list[Problem]:
 
 
 def _problems_of_numbers(job: ScheduledJob) -> Iterator[Problem]:
-    yield from _outside("timeout_ms", job.timeout_ms, 1, TIMEOUT_MAX_MS)
-    yield from _outside("pool_count", job.pool_count, 1, POOL_MAX)
+    yield from _outside("timeout_ms", job.timeout_ms, TIMEOUT_MAX_MS)
+    yield from _outside("pool_count", job.pool_count, POOL_MAX)
     for name, value, most in (
         ("loop_delay_ms", job.loop.delay_ms, DELAY_MAX_MS),
         ("loop_jitter_ms", job.loop.jitter_ms, DELAY_MAX_MS),
@@ -238,8 +238,8 @@ def _problems_of_schedule(job: ScheduledJob) -> Iterator[Problem]:
 def _problems_of_alarm(alarm: Alarm | None) -> Iterator[Problem]:
     if alarm is None:
         return
-    yield from _outside("alarm.threshold", alarm.threshold, 1, THRESHOLD_MAX)
-    yield from _outside("alarm.window_ms", alarm.window_ms, 1, WINDOW_MAX_MS)
+    yield from _outside("alarm.threshold", alarm.threshold, THRESHOLD_MAX)
+    yield from _outside("alarm.window_ms", alarm.window_ms, WINDOW_MAX_MS)
     if not alarm.sinks:
         yield Problem("alarm.sinks", "expected at least one of log, webhook and email, found none")
     for sink in alarm.sinks:
@@ -250,9 +250,9 @@ def _problems_of_alarm(alarm: Alarm | None) -> Iterator[Problem]:
             yield Problem("alarm.sinks", f'expected an email address, found "{sink.target}"')
 
 
-def _outside(name: str, value: int, least: int, most: int) -> Iterator[Problem]:
-    if not least <= value <= most:
-        yield Problem(name, f"expected from {least} to {most}, found {value}")
+def _outside(name: str, value: int, most: int) -> Iterator[Problem]:
+    if not 1 <= value <= most:
+        yield Problem(name, f"expected from 1 to {most}, found {value}")
 
 
 # --- what is warned of -----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The history of an instance as rows: of elements and flows, of scopes, of timers.
+"""The history of an instance as rows: of elements and flows, scopes, timers and messages.
 
 Turns store what changed; a row's snapshot of the variables is folded from the changes before it.
 The history is read twice, first for the rows and then for the snapshots of those on the page, so

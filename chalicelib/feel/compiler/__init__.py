@@ -57,11 +57,9 @@ class Compiled(NamedTuple):
     steps: int
 
 
-def compile_tree(
-    node: tree.Node, profile: Profile, types: Mapping[str, FeelType] | None = None
-) -> Compiled:
+def compile_tree(node: tree.Node, profile: Profile, types: Mapping[str, FeelType]) -> Compiled:
     """Compile a whole expression; `types` are those that a model defines."""
-    unit = Unit(profile, _BUILDERS, types or {})
+    unit = Unit(profile, _BUILDERS, types)
     closure = Scope(unit).build(node)
     if unit.computes:
         closure = _in_context(closure)
