@@ -115,13 +115,6 @@ def later(bell: Bell, at: datetime) -> Later:
     return Later(f"j-{bell.job_key}-{bell.number}-{to_ms(at) // 1000}", at, to_text(moved))
 
 
-def let_out_at(job: Job, now: datetime) -> datetime | None:
-    """Return when a job may be handed out: max(retryAt, lockUntil, now); None while it is held."""
-    if job.owner is not None and job.lock_until is None:
-        return None
-    return max(now, job.retry_at or now, (job.owner is not None and job.lock_until) or now)
-
-
 def judge(bell: Bell, job: Job | None, root_version: int | None, now: datetime) -> Verdict:
     """Say what a received bell is, in the order of design section 4.
 
@@ -138,7 +131,7 @@ def judge(bell: Bell, job: Job | None, root_version: int | None, now: datetime) 
     if job.ring != bell.number:
         # A failed job's bell of a higher number is early too: its incident is being resolved.
         return _SPARE if job.ring > bell.number else early
-    at = let_out_at(job, now)
+    at = job.out_at(now)
     if job.state is JobState.FAILED or at is None:
         return _SPARE  # resolving the incident, or releasing the hold, rings the next number
     return _DUE if at <= now else LiveLater(at)

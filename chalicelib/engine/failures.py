@@ -130,7 +130,7 @@ def _spend(job: Job, command: FailJob, now: datetime, limits: Limits) -> Retried
         return Exhausting(failed, failure)
     if releases_lock(job, command):
         failed = _unlocked(failed)
-    return Retried(failed._replace(ring=job.ring + 1, ring_at=retries.out_at(failed, now)), failure)
+    return Retried(failed._replace(ring=job.ring + 1, ring_at=failed.out_at(now)), failure)
 
 
 def releases_lock(job: Job, command: FailJob) -> bool:

@@ -171,7 +171,7 @@ def _restart_job(draft: Draft, incident: Incident, command: ResolveIncident) -> 
         inputs=seen,
         ring=job.ring + 1,
     )
-    job = job._replace(ring_at=retries.out_at(job, draft.now))
+    job = job._replace(ring_at=job.out_at(draft.now))
     draft.put(job, Guard.RESOLVE)
     jobs.ring(draft, job)
 

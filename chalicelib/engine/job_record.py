@@ -84,3 +84,9 @@ class Job(NamedTuple):
     inputs: JsonObject = {}  # noqa: RUF012 (what a record has is never changed)
     headers: Mapping[str, str] = {}
     outputs: JsonObject | None = None
+
+    def out_at(self, now: datetime) -> datetime | None:
+        """Return when it may be handed out if it is open; None while it is held without an end."""
+        if self.owner is not None and self.lock_until is None:
+            return None
+        return max(now, self.retry_at or now, self.lock_until or now)

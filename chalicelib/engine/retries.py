@@ -119,16 +119,9 @@ def set_by_operator(job: Job, retries: int, retry_at: datetime | None, now: date
         retries_set_by_operator=True,
         ring=job.ring + 1,
     )
-    return job._replace(ring_at=out_at(job, now))
+    return job._replace(ring_at=job.out_at(now))
 
 
 def ahead(moment: datetime | None, now: datetime) -> datetime | None:
     """Return a moment if it is still to come."""
     return moment if moment is not None and moment > now else None
-
-
-def out_at(job: Job, now: datetime) -> datetime | None:
-    """Return when an open job may be handed out; None while it is held without an end."""
-    if job.owner is not None and job.lock_until is None:
-        return None
-    return max(moment for moment in (now, job.retry_at, job.lock_until) if moment is not None)

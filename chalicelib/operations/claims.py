@@ -245,7 +245,7 @@ def _require_free(ports: Ports, job: Job, verdict: Verdict, now: datetime) -> No
     if job.state is not JobState.ACTIVE:
         message = f"job {job.key} is already {job.state}"
         raise Rejected(Reason.INVALID_STATE, message, {"reason": "ended"})
-    at = bells.let_out_at(job, now)
+    at = job.out_at(now)
     if at == now:
         return
     if isinstance(verdict, LiveLater):

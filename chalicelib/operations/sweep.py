@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
-from chalicelib.delivery import bells, commands, routing, runs, timers
+from chalicelib.delivery import commands, routing, runs, timers
 from chalicelib.delivery import start_timers as starts
 from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.delivery.later import delay_s
@@ -129,7 +129,7 @@ class Sweeper:
 
     def _waiting_jobs(self, item: Item, now: datetime) -> Iterator[Job]:
         job = items.to_hot_job(item)
-        at = bells.let_out_at(job, now)
+        at = job.out_at(now)
         if job.state is not JobState.ACTIVE or at is None or job.kind == USER_TASK:
             return
         if at <= now:
@@ -202,7 +202,7 @@ class Sweeper:
 
 
 def _out_at(job: Job, now: datetime) -> datetime:
-    return bells.let_out_at(job, now) or now
+    return job.out_at(now) or now
 
 
 def _goes_on(ports: Ports, root: Root, now: datetime) -> bool:
