@@ -40,7 +40,8 @@ UNKNOWN_PROCESS = -1  # what upstream's message names for a process id nobody de
 class Start:
     """What to start: a definition by key, else the latest of a process id in a profile.
 
-    Shapes: without `starting_elements` it begins at the none start event, else at those.
+    Shapes: without `starting_elements` it begins at the none start event, else at those; a
+        `time_to_live` of 0 keeps it for ever, None as long as the setting says.
     """
 
     definition_key: int | None = None
@@ -83,7 +84,7 @@ def _start(ports: Ports, wanted: Start, once: Once | None) -> Found | None:
         profile=definition.profile,
         variables=wanted.variables,
         business_key=wanted.business_key,
-        time_to_live=wanted.time_to_live or time_to_live(ports),
+        time_to_live=time_to_live(ports, wanted.time_to_live),
         starting_elements=wanted.starting_elements,
     )
     turn = start_once(ports, definition, command, once)

@@ -15,10 +15,14 @@ from chalicelib.store import instances, retention
 RETIRE_TIME = timedelta(seconds=20)  # of the function's 30 s; what is left, the message brings
 
 
-def time_to_live(ports: Ports) -> timedelta | None:
-    """Return how long the history of what starts now stays after its end; None for ever."""
-    seconds = ports.settings.history_time_to_live_s
-    return timedelta(seconds=seconds) if seconds else None
+def time_to_live(ports: Ports, wanted: timedelta | None = None) -> timedelta | None:
+    """Return how long the history of what starts now stays after its end; None for ever.
+
+    Shapes: what is `wanted` counts instead of the setting; in both nothing means for ever.
+    """
+    if wanted is None:
+        wanted = timedelta(seconds=ports.settings.history_time_to_live_s)
+    return wanted or None
 
 
 def retire(ports: Ports, instance_key: int) -> None:

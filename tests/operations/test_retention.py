@@ -153,3 +153,17 @@ def test_a_child_that_ended_before_it_began_goes_too() -> None:
 
     assert {True} == {"expires_at" in item for item in items(stage, wait.key)}
     assert Swept() == sweep_all(stage.ports)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"), [(None, KEPT), (timedelta(0), None), (KEPT * 2, KEPT * 2)]
+)
+def test_a_start_says_how_long_it_is_kept_and_nothing_means_for_ever_as_in_the_setting(
+    wanted: timedelta | None, expected: timedelta | None
+) -> None:
+    stage = Stage(SETTINGS)
+    definition = stage.deploy(line())
+    start = Start(definition_key=definition.key, profile=definition.profile, time_to_live=wanted)
+    key = create_process_instance(stage.ports, start).key
+
+    assert expected == stage.instance(key).root.time_to_live
