@@ -144,7 +144,7 @@ def end_child(draft: Draft, command: EndChild) -> None:
     was not asked to, is an incident.
     Raises: Conflict if an escalation of it is still on its way: the message comes again.
     """
-    _check_heard(draft, command)
+    check_heard(draft, command)
     ended = _end_wait(draft, command.child)
     if ended is None:
         return
@@ -165,7 +165,7 @@ def end_child(draft: Draft, command: EndChild) -> None:
         _stop(draft, wait, element, message)
 
 
-def _check_heard(draft: Draft, command: EndChild) -> None:
+def check_heard(draft: Draft, command: EndChild) -> None:
     """Make sure that what a child threw before its end is heard before. Raises: Conflict."""
     wait = draft.find(ChildWait, command.child)
     if wait is None or draft.live[wait.element_key].is_ending:

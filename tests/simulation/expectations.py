@@ -173,6 +173,15 @@ def all_doubled(stage: Stage) -> Iterator[str]:
             yield f"instance {instance.key} has the results {results}"
 
 
+def escalated(stage: Stage) -> Iterator[str]:
+    """What a child threw at its end was caught by its call, which did not end otherwise."""
+    for instance in _instances(stage):
+        if instance.root.parent is None and instance.root.state is InstanceState.COMPLETED:
+            events = [event for _, event in history.events(stage.inner, instance.key)]
+            if sum(_enters(event, "given_up") for event in events) != 1:
+                yield f"instance {instance.key} went on as if nothing had been thrown"
+
+
 def _instances(stage: Stage) -> Iterator[Instance]:
     for key in sorted(stage.watch.roots):
         instance = instances.load(stage.inner, key, None)

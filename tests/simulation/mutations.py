@@ -245,6 +245,11 @@ def engine_mutations() -> list[Mutation]:
             mutants.processes_end_unheard,
             ("heard-at-its-end", "heard-at-its-cancel"),
         ),
+        Mutation(
+            "hearing what a child threw before its end",
+            mutants.ends_come_first,
+            ("escalation-from-child", "escalation-by-messages"),
+        ),
         Mutation("having lost iterations reported", mutants.reports_stay_lost, ("net-of-reports",)),
         Mutation(
             "telling a body of an iteration that was ended",

@@ -30,6 +30,18 @@ ENDS_IN_ERROR = Edit(
     '<bpmn:endEvent id="charged" />',
     '<bpmn:endEvent id="charged"><bpmn:errorEventDefinition errorRef="no_stock" /></bpmn:endEvent>',
 )
+ESCALATES = (
+    Edit('<bpmn:error id="no_stock" errorCode', '<bpmn:escalation id="no_stock" escalationCode'),
+    Edit(
+        'errorEventDefinition errorRef="no_stock"',
+        'escalationEventDefinition escalationRef="no_stock"',
+    ),
+    Edit(
+        '<bpmn:endEvent id="charged" />',
+        '<bpmn:endEvent id="charged"><bpmn:escalationEventDefinition escalationRef="no_stock" />'
+        "</bpmn:endEvent>",
+    ),
+)
 
 
 def _call(stage: Stage) -> None:
@@ -133,6 +145,21 @@ SCENARIOS = (
     Scenario("call-and-cancel", "calls/call.bpmn", _call_and_cancel, (NO_TIMER,)),
     Scenario("child-end-and-timer", "calls/call.bpmn", _child_end_and_timer),
     Scenario("error-from-child", "calls/call.bpmn", _call, (NO_TIMER, ENDS_IN_ERROR)),
+    Scenario(
+        "escalation-from-child",
+        "calls/call.bpmn",
+        _call,
+        (NO_TIMER, *ESCALATES),
+        expect=expectations.escalated,
+    ),
+    Scenario(
+        "escalation-by-messages",
+        "calls/call.bpmn",
+        _call,
+        (NO_TIMER, *ESCALATES),
+        expect=expectations.escalated,
+        under=_told_by_messages_alone,
+    ),
     Scenario("many-interrupted", "calls/many.bpmn", _many_interrupted),
     Scenario("many-at-once", "calls/many.bpmn", _many, (NO_TIMER,), under=_parts_of_two),
     Scenario("many-in-parts", PARTED, _parts, (NO_TIMER, THREE), under=_parts_of_two),
