@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
-MINUTES ?= 9
+MINUTES ?= 16
 export HEADRACE_SHARED ?= ../shared
 
 .DEFAULT_GOAL := help
@@ -45,7 +45,7 @@ fix: setup ## mend format and what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-simulate: setup ## run the whole simulation and print the count; with more pairs: MINUTES=60, others: TURN=2
+simulate: setup ## run the whole simulation and print the count; with more time for pairs: MINUTES=60, others first: TURN=2
 	$(BIN)/python -m tests.simulation --all --jobs $(JOBS) --minutes $(MINUTES) $(if $(TURN),--turn $(TURN))
 
 tck: setup ## run the compatibility kit of DMN; another one: make tck TCK=DIR

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     name, names = "SCENARIO", sorted(SCENARIOS)
     parser.add_argument("--only", nargs="+", default=(), choices=names, metavar=name, help="of all")
     parser.add_argument("--jobs", type=int, default=2, help="processes to use")
-    parser.add_argument("--minutes", type=float, default=9.0, help="for pairs, from the start")
+    parser.add_argument("--minutes", type=float, default=16.0, help="for pairs, from the start")
     parser.add_argument("--turn", type=int, default=_today(), help="which pairs come first")
     parser.add_argument("--scenario", choices=names, metavar=name)
     parser.add_argument("--seed", type=int, default=0)
