@@ -31,7 +31,7 @@ serve: setup ## keep a server running at http://127.0.0.1:8080
 	$(BIN)/headrace serve
 
 test: setup ## pass the tests; one of them: make test k=name
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup $(if $(k),-k '$(k)')
+	$(BIN)/python -m pytest -q -n $(JOBS) $(if $(k),-k '$(k)')
 
 lint: setup ## check format, lint and types
 	$(BIN)/ruff format --check .
@@ -39,7 +39,7 @@ lint: setup ## check format, lint and types
 	$(BIN)/mypy
 
 check: lint ## the gate: format, lint, types, and the tests that start no emulated AWS
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow and not aws"
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not aws"
 
 fix: setup ## mend format and what lint can mend
 	$(BIN)/ruff format .

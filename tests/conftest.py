@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 from collections.abc import Iterator
@@ -12,19 +13,24 @@ from hypothesis import HealthCheck, settings
 
 from chalicelib import logs
 from chalicelib.local.emulator import Emulator, bound
+from tests.sharing import Sharing
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
+GARBAGE = (20_000, 20, 20)  # by Python's own thresholds a seventh of the time goes into looking
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests that share an emulated AWS in one process, so that it starts once."""
-    for item in items:
-        names = item.fixturenames if isinstance(item, pytest.Function) else ()
-        if "emulated_aws" in names or item.path.parent.name == "aws":
-            item.add_marker(pytest.mark.xdist_group("emulated AWS"))
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among all that was imported and collected now and then only."""
+    gc.collect()
+    gc.set_threshold(*GARBAGE)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Sharing:
+    """Deal the tests out to processes."""
+    return Sharing(config, log)
 
 
 @pytest.fixture(scope="session")
