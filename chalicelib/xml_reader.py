@@ -33,7 +33,14 @@ _UTF8_BLANKS = b" \t\r\n"
 
 
 class NotXml(ValueError):
-    """The bytes are no XML document that we read; the message says what and where."""
+    """The bytes are no XML document that we read; the message says what and where.
+
+    Shapes: `line` is where it is noticed, 0 if nobody knows.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 def read(xml: bytes) -> Node:
@@ -53,7 +60,7 @@ def read(xml: bytes) -> Node:
     errors = parser.feed_error_log.filter_from_errors()
     for error in errors:
         if error.type_name not in HARMLESS:
-            raise NotXml(_worded(error))
+            raise NotXml(_worded(error), error.line)
     if len(errors) > 0:
         _check_without_namespaces(xml)
     return Node(root)
@@ -96,7 +103,8 @@ def _read_prolog(xml: bytes) -> None:
     except _RootReached:
         return
     except etree.XMLSyntaxError as error:
-        raise NotXml(_worded(parser.feed_error_log.filter_from_errors()[0])) from error
+        first = parser.feed_error_log.filter_from_errors()[0]
+        raise NotXml(_worded(first), first.line) from error
 
 
 def _fed(parser: etree.XMLParser, xml: bytes) -> etree._Element:
@@ -111,7 +119,8 @@ def _check_depth(root: etree._Element) -> None:
         node = Node(element)
         raise NotXml(
             f"expected at most {DEPTH_MAX} levels of elements, found element {node.name} "
-            f"deeper at line {node.line}"
+            f"deeper at line {node.line}",
+            node.line,
         )
 
 
@@ -119,7 +128,9 @@ def _check_without_namespaces(xml: bytes) -> None:
     try:
         expat.ParserCreate().Parse(xml, True)
     except (expat.ExpatError, ValueError, LookupError) as error:  # the latter: of the encoding
-        raise NotXml(f"expected XML, or all prefixes declared, found an error: {error}") from error
+        line = error.lineno if isinstance(error, expat.ExpatError) else 0
+        expected = "expected XML, or all prefixes declared"
+        raise NotXml(f"{expected}, found an error: {error}", line) from error
 
 
 def _parser(**more: Any) -> etree.XMLParser:

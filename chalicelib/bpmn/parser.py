@@ -11,8 +11,8 @@ from chalicelib.bpmn.model import FILE_BYTES_MAX, Process
 from chalicelib.bpmn.names import definitions_of
 from chalicelib.bpmn.process import Judge, compile_process
 from chalicelib.bpmn.reading import READINGS
-from chalicelib.bpmn.refusals import Faults, described, refusal
-from chalicelib.errors import Reason, Rejected, TooLarge
+from chalicelib.bpmn.refusals import Fault, Faults, Refused, described, refusal
+from chalicelib.errors import TooLarge
 from chalicelib.profile import Profile
 from chalicelib.xml_tree import Node, shown
 
@@ -26,9 +26,8 @@ def parse(xml: bytes, profile: Profile, judge: Judge | None = None) -> list[Proc
 
     Shapes: `judge` says what else is wrong with a process, with its other faults.
 
-    Raises: TooLarge above FILE_BYTES_MAX and PROCESSES_MAX; Rejected(INVALID_ARGUMENT), which names
-        all that is wrong with the model or cannot be run, each by the element, its id, name and
-        line.
+    Raises: TooLarge above FILE_BYTES_MAX and PROCESSES_MAX; Refused, which names all that is wrong
+        with the model or cannot be run, each by the element, its id, name and line.
     Source: BPMN 2.0.2 chapter 10; contracts/bpmn.md section 3.1.
     """
     from chalicelib.xml_reader import NotXml, read  # noqa: PLC0415 (it loads lxml)
@@ -38,13 +37,11 @@ def parse(xml: bytes, profile: Profile, judge: Judge | None = None) -> list[Proc
     try:
         root = read(xml)
     except NotXml as error:
-        raise Rejected(Reason.INVALID_ARGUMENT, str(error), {"is_malformed": True}) from error
+        raise Refused([Fault(error.line, str(error))], {"is_malformed": True}) from error
     if root.name != "definitions" or root.namespace not in (BPMN_NAMESPACE, None):
-        raise Rejected(
-            Reason.INVALID_ARGUMENT,
-            f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}, "
-            f"found {shown(root.name)} in namespace {shown(root.namespace or '')}",
-        )
+        expected = f"expected a BPMN model: an element definitions in namespace {BPMN_NAMESPACE}"
+        instead = f"{shown(root.name)} in namespace {shown(root.namespace or '')}"
+        raise Refused([Fault(root.line, f"{expected}, found {instead}")])
     known, faults = definitions_of(root), Faults()
     executable = _executable(root, faults)
     if len(executable) > PROCESSES_MAX:
@@ -66,7 +63,7 @@ def _executable(root: Node, faults: Faults) -> list[Node]:
     models leave it away and mean to run; in a file where one pool says `true`, a silent one is
     another party that is only drawn.
 
-    Raises: Rejected if nothing is to run.
+    Raises: Refused if nothing is to run.
     """
     found = [
         (node, faults.tried(True, boolean, node, "isExecutable")) for node in root.all("process")
@@ -75,11 +72,9 @@ def _executable(root: Node, faults: Faults) -> list[Node]:
     executable = executable or [node for node, says in found if says is None]
     if not executable:
         drawn = ", ".join(described(node) for node, _ in found[:SHOWN_MAX])
-        raise Rejected(
-            Reason.INVALID_ARGUMENT,
-            'expected an executable process (isExecutable="true"), found '
-            + (f"only {drawn}" if drawn else "no process at all"),
-        )
+        said = f"only {drawn}" if drawn else "no process at all"
+        expected = 'expected an executable process (isExecutable="true")'
+        raise Refused([Fault(root.line, f"{expected}, found {said}")])
     seen: dict[str, Node] = {}
     for node in executable:
         faults.tried(None, _check_id, node, seen)

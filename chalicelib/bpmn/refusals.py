@@ -7,7 +7,7 @@ rests on something that was refused already raises `follows()`, which names noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
@@ -25,7 +25,8 @@ P = ParamSpec("P")
 class Fault:
     """One thing that is wrong with a model, or cannot be run.
 
-    Shapes: `line` is where the element stands, `text` the whole sentence, which names it too.
+    Shapes: `line` is where the element stands, 0 if nobody knows; `text` is the whole sentence,
+        which names it too.
     """
 
     line: int
@@ -38,9 +39,11 @@ class Refused(Rejected):
     Shapes: `faults` are all that were found, in the order of the file.
     """
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(
+        self, faults: Iterable[Fault], details: Mapping[str, object] | None = None
+    ) -> None:
         self.faults = tuple(sorted(dict.fromkeys(faults), key=lambda fault: fault.line))
-        super().__init__(Reason.INVALID_ARGUMENT, _message(self.faults))
+        super().__init__(Reason.INVALID_ARGUMENT, _message(self.faults), details)
 
 
 class Faults:

@@ -11,7 +11,6 @@ from chalicelib.bpmn.refusals import Fault, Refused
 from chalicelib.engine.limits import ITEM_BYTES_MAX
 from chalicelib.errors import Rejected
 from chalicelib.feel.moment import Moment
-from chalicelib.local.run import BadInput
 from chalicelib.local.terminal import say
 from chalicelib.operations.start_timers import compiled
 from chalicelib.profile import Profile
@@ -22,16 +21,12 @@ FAULT, WARNING = "error", "warning"
 def lint(files: Sequence[Path], profile: Profile, *, strict: bool) -> int:
     """Print the faults and warnings of models, each in a line `FILE:LINE: error: …`.
 
-    Returns 1 if a deployment would be refused, or, if `strict`, for a warning; else 0.
-    Raises: BadInput for a file that cannot be read.
+    Returns 1 if a deployment would be refused, a file cannot be read, or, if `strict`, for a
+    warning; else 0.
     """
     worst = 0
     for file in files:
-        try:
-            xml = file.read_bytes()
-        except OSError as error:
-            raise BadInput(f"{file}: {error.strerror}") from error
-        faults, warnings = _judge(xml, profile)
+        faults, warnings = _judge(file, profile)
         for kind, found in ((FAULT, faults), (WARNING, warnings)):
             for each in found:
                 place = f"{file}:{each.line}" if each.line else f"{file}"
@@ -40,10 +35,13 @@ def lint(files: Sequence[Path], profile: Profile, *, strict: bool) -> int:
     return int(worst)
 
 
-def _judge(xml: bytes, profile: Profile) -> tuple[Sequence[Fault], Sequence[Fault]]:
+def _judge(file: Path, profile: Profile) -> tuple[Sequence[Fault], Sequence[Fault]]:
     """Return the faults of a model; of one that has none the warnings."""
     try:
+        xml = file.read_bytes()
         processes, _ = compiled(xml, profile, Moment(datetime.now(UTC)))
+    except OSError as error:
+        return [Fault(0, f"expected a file to read, found: {error.strerror}")], ()
     except Refused as refused:
         return refused.faults, ()
     except Rejected as rejected:

@@ -234,12 +234,33 @@ def test_as_a_person_types_it(tmp_path: Path) -> None:
 
     good = run("lint", "good.bpmn", "--strict", folder=tmp_path)
     bad = run("lint", "good.bpmn", "bad.bpmn", "--profile", "priostack", folder=tmp_path)
-    gone = run("lint", "gone.bpmn", folder=tmp_path)
+    gone = run("lint", "gone.bpmn", "bad.bpmn", folder=tmp_path)
 
     assert (0, "", "") == (good.returncode, good.stdout, good.stderr)
     assert 1 == bad.returncode
     assert 'bad.bpmn:1: error: process "order" (line 1): expected a start event' in bad.stdout
-    assert (1, "headrace: gone.bpmn: No such file or directory\n") == (gone.returncode, gone.stderr)
+    assert 1 == gone.returncode
+    unread = (
+        "gone.bpmn: error: expected a file to read, found: No such file or directory\nbad.bpmn:1"
+    )
+    assert gone.stdout.startswith(unread)
+
+
+@pytest.mark.parametrize(
+    ("xml", "found"),
+    [
+        (b"<definitions>\n<process>\n</definitions>", "model.bpmn:3: error: expected XML, found"),
+        (b"<definitions>\n<z:x>\n</definitions>\n<more/>", "model.bpmn:3: error: expected XML, "),
+        (b"<a>\n" * 130 + b"</a>" * 130, "model.bpmn:121: error: expected at most 120 levels"),
+        (b"\n<html/>", "model.bpmn:2: error: expected a BPMN model"),
+        (b"<!DOCTYPE a []>\n<a/>", "model.bpmn: error: expected no DOCTYPE"),
+    ],
+)
+def test_what_is_no_model_is_told_by_its_line(told: Told, xml: bytes, found: str) -> None:
+    code, lines = told(xml)
+
+    assert (1, 1) == (code, len(lines))
+    assert lines[0].startswith(found)
 
 
 def test_a_file_of_more_processes_than_are_deployed_at_once_is_a_fault(told: Told) -> None:
