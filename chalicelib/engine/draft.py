@@ -354,7 +354,7 @@ class Draft:
             self.emit(Send(self.parent.instance_key, HearEnd(self.key), self.version))
         if root.start_lock is not None:
             self._seek_next(root.start_lock)
-        if root.time_to_live is not None:
+        if root.retires_at_end:
             self.emit(Send(self.key, Retire(), self.version))
 
     def _seek_next(self, lock: StartLock) -> None:

@@ -115,13 +115,22 @@ class Root(NamedTuple):
 
     def _is_part(self, key: int) -> bool:
         """Say whether a live element is the part of a body that the instance is for."""
-        is_one = self.parent is not None and self.parent.first > 0
-        return is_one and key in self.bodies and self.live[key].scope == self.key
+        return self.is_part and key in self.bodies and self.live[key].scope == self.key
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it does a part of a body of the instance above it."""
+        return self.parent is not None and self.parent.first > 0
+
+    @property
+    def retires_at_end(self) -> bool:
+        """Whether its retention counts from its end; that of a part does from the whole's."""
+        return self.time_to_live is not None and not self.is_part
 
     @property
     def is_stuck(self) -> bool:
         """Whether a token at the top cannot go on before an operator mends something."""
-        if self.parent is not None and self.parent.first:
+        if self.is_part:
             return any(each.is_stuck for each in self.inside(self.key))
         return any(each.is_stuck for each in self.live.values() if each.scope == self.key)
 

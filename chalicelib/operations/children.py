@@ -184,7 +184,7 @@ def _ended(ports: Ports, child_key: int, parent_key: int) -> Turn | None:
         parent=Parent(parent_key, parent_key, depth, first=first),
     )
     owed = [Send(parent_key, HearEnd(child_key), 1)]
-    if root.time_to_live is not None:
+    if root.retires_at_end:
         owed.append(Send(child_key, Retire(), 1))
     return Turn(None, Instance(root), now, tuple(owed)).stamped(ports.chance.id())
 

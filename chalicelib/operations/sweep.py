@@ -193,7 +193,7 @@ class Sweeper:
         is_old = items.touched_at(item) < now - AGENDA_AGE
         if (is_old or self.everything) and _goes_on(self.ports, root, now):
             self.swept.agendas += self._command(QueuedCommand(root.key, Continue(), now))
-        elif retention.is_due(item, root, now):
+        elif retention.is_due(self.ports.table, item, root, now):
             self.swept.retired += self._command(QueuedCommand(root.key, Retire(), now))
 
     def _command(self, command: QueuedCommand) -> int:

@@ -69,6 +69,13 @@ def events(store: Table, instance_key: int) -> Iterator[tuple[int, HistoryEvent]
         yield from _events(item)
 
 
+def called(item: Item) -> list[int]:
+    """Return the child instances that a turn called, if this is an item of its history."""
+    if "events" not in item:
+        return []
+    return [event.key for _, event in _events(item) if isinstance(event, ChildCalled)]
+
+
 def _parts(history: tuple[HistoryEvent, ...]) -> list[list[Attribute]]:
     parts: list[list[Attribute]] = []
     texts: list[Attribute] = []

@@ -140,8 +140,7 @@ def of_root(root: Root, top: Variables | None) -> Item:
     item["execution"] = execution.pack(execution.to_text(root))
     item["listed_in"] = table.shard_pk(table.INSTANCES, table.shard_of(root.key))
     # A part of a body is of no definition in lists: it is shown as a child of that body alone.
-    is_part = root.parent is not None and root.parent.first > 0
-    definition = 0 if is_part else root.definition_key
+    definition = 0 if root.is_part else root.definition_key
     item["listed_at"] = table.listed_at(to_ms(root.created_at), root.key, definition)
     if root.state in OPEN_STATES:
         item["open_in"] = item["listed_in"]

@@ -1,5 +1,8 @@
 """When the items of an ended instance may go: with a retention, counted from its end.
 
+A part of a multi-instance body is an instance that nobody was told of, so it goes with the one that
+it is a part of, counted from that one's end.
+
 The root is the last that is given its time to live, so one that has none says that others may have
 none either: somebody was interrupted, or never told.
 """
@@ -12,15 +15,26 @@ from datetime import datetime, timedelta
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Root
 from chalicelib.ports import HISTORY, LIVE, Equals, Item, ItemKey, Query, Table, Update
-from chalicelib.store import reading, table
+from chalicelib.store import history, items, reading, table
 from chalicelib.store.moments import to_ms
 
 RETENTION_MIN = timedelta(days=15)  # longer than any message lives (SQS keeps them 14 days)
 RETIRE_AGE = timedelta(minutes=5)  # since the end; the command comes after five seconds
+RETIRE_PART_AGE = timedelta(days=1)  # since the whole's: it tells thousands, who take seconds each
 
 
 def expires_at(root: Root) -> int | None:
-    """Return when an ended instance's items may go, in epoch seconds; None to keep them."""
+    """Return when the items of an instance may go that is no part, in epoch seconds, once it has
+    ended; None to keep them."""
+    return None if root.is_part else _counted(root)
+
+
+def expires_at_with_whole(store: Table, root: Root) -> int | None:
+    """Return when the items of an instance may go, be it a part or not; None to keep them."""
+    return _counted(_whole(store, root))
+
+
+def _counted(root: Root) -> int | None:
     if root.ended_at is None or root.time_to_live is None:
         return None
     return counted_from(root.ended_at, root.time_to_live)
@@ -31,24 +45,45 @@ def counted_from(moment: datetime, time_to_live: timedelta) -> int:
     return to_ms(moment + max(time_to_live, RETENTION_MIN)) // 1000
 
 
-def is_due(item: Item, root: Root, now: datetime) -> bool:
+def is_due(store: Table, item: Item, root: Root, now: datetime) -> bool:
     """Say whether somebody should have given an instance, whose root's item this is, its time to
     live."""
-    is_owed = "expires_at" not in item and expires_at(root) is not None
-    return is_owed and root.ended_at is not None and root.ended_at < now - RETIRE_AGE
+    if "expires_at" in item or _counted(root) is None:
+        return False
+    ended_at = _whole(store, root).ended_at
+    age = RETIRE_PART_AGE if root.is_part else RETIRE_AGE
+    return ended_at is not None and ended_at < now - age
 
 
-def expire(store: Table, root: Root) -> Iterator[ItemKey]:
-    """Give each item of an instance its time to live, the root the last; yield those that had none
-    or another."""
-    at = expires_at(root)
-    if at is None:
-        return
-    for place, item in _items(store, root):
-        if item.get("expires_at") != at:
-            # Conditioned, so that an item that went meanwhile does not come back as a stump.
-            store.write(Update(place, {"expires_at": at}, condition=(Equals("sk", place.sk),)))
-            yield place
+def _whole(store: Table, root: Root) -> Root:
+    """Return the instance that one is a part of, or a part of a part; itself if it is none.
+
+    Where that has gone already, so may they: then it is the one that is left.
+    """
+    while root.parent is not None and root.is_part:
+        item = store.get(table.root_key(root.parent.instance_key))
+        if item is None:
+            break
+        root = items.to_root(item)
+    return root
+
+
+def left(store: Table, root: Root, at: int) -> Iterator[tuple[ItemKey, Item]]:
+    """Yield the items of an instance that have another time to live or none, the root the last."""
+    return ((place, item) for place, item in _items(store, root) if item.get("expires_at") != at)
+
+
+def give(store: Table, place: ItemKey, at: int) -> None:
+    """Give an item its time to live; one that went meanwhile does not come back as a stump."""
+    store.write(Update(place, {"expires_at": at}, condition=(Equals("sk", place.sk),)))
+
+
+def parts_called(store: Table, item: Item) -> list[int]:
+    """Return the parts of bodies that a turn called, of whose history this is an item."""
+    called = history.called(item)
+    found = store.get_many([table.root_key(key) for key in called]) if called else {}
+    roots = [items.to_root(each) for each in found.values() if "alias_of" not in each]
+    return [root.key for root in roots if root.is_part]
 
 
 def _items(store: Table, root: Root) -> Iterator[tuple[ItemKey, Item]]:

@@ -20,6 +20,7 @@ from chalicelib.engine.state import (
     Variables,
 )
 from chalicelib.engine.turn import Entered, HistoryEvent, Left
+from chalicelib.ports import HISTORY, LIVE, Query
 from chalicelib.store import (
     definitions,
     dmn_definitions,
@@ -27,6 +28,7 @@ from chalicelib.store import (
     history,
     instances,
     start_timers,
+    table,
 )
 from chalicelib.store.definitions import DefinitionInfo
 from chalicelib.store.dmn_definitions import DmnDefinitionInfo
@@ -171,6 +173,21 @@ def all_doubled(stage: Stage) -> Iterator[str]:
         results = top.values.get("done")
         if results != [2 * number for number in range(1, len(results or ()) + 1)] or not results:
             yield f"instance {instance.key} has the results {results}"
+
+
+def gone_as_one(stage: Stage) -> Iterator[str]:
+    """An instance and its parts go at one time, which was given to all their items."""
+    times: dict[int, set[object]] = {}
+    for instance in _instances(stage):
+        parent, pk = instance.root.parent, table.instance_pk(instance.key)
+        whole = instance.key if parent is None else parent.instance_key
+        found = [stage.inner.query(Query(name, pk)).items for name in (LIVE, HISTORY)]
+        times.setdefault(whole, set()).update(
+            item.get("expires_at") for items in found for item in items
+        )
+    for key, given in times.items():
+        if len(given) != 1 or None in given:
+            yield f"instance {key} and its parts go at {given}"
 
 
 def escalated(stage: Stage) -> Iterator[str]:

@@ -30,7 +30,7 @@ from chalicelib.engine import (
 from chalicelib.engine.effects import Effect
 from chalicelib.engine.keys import Keys
 from chalicelib.engine.start_timers import StartTimer
-from chalicelib.engine.state import Job
+from chalicelib.engine.state import Job, Root
 from chalicelib.engine.turn import Turn
 from chalicelib.operations import buffering, child_sweep, claims, failures, handing_out, turns
 from chalicelib.operations.handing_out import HandOut
@@ -48,7 +48,14 @@ from chalicelib.ports import (
     Write,
     Written,
 )
-from chalicelib.store import definitions, difference, dmn_decisions, dmn_definitions, instances
+from chalicelib.store import (
+    definitions,
+    difference,
+    dmn_decisions,
+    dmn_definitions,
+    instances,
+    retention,
+)
 from chalicelib.store.definitions import DefinitionInfo, Known
 from chalicelib.store.dmn_definitions import DmnDefinitionInfo
 from chalicelib.store.latest import Latest
@@ -268,6 +275,18 @@ def reports_stay_lost() -> Mutant:
 def withdrawals_untold() -> Mutant:
     """Tell a body nothing of an iteration that an operator ended."""
     return replaced(parts, withdraw=lambda *_: None)
+
+
+def parts_told_late() -> Mutant:
+    """Give an item of history its time to live before the parts that it names are told of it."""
+    left = retention.left
+
+    def given(store: Table, root: Root, at: int) -> Iterator[tuple[ItemKey, Item]]:
+        for place, item in left(store, root, at):
+            retention.give(store, place, at)
+            yield place, item
+
+    return replaced(retention, left=given)
 
 
 def places_stay_free() -> Mutant:

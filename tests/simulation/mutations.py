@@ -257,6 +257,9 @@ def engine_mutations() -> list[Mutation]:
             ("iteration-withdrawn",),
         ),
         Mutation(
+            "telling parts before what names them goes", mutants.parts_told_late, ("parts-retired",)
+        ),
+        Mutation(
             "taking back the place of what cannot be called",
             mutants.places_stay_free,
             ("deleted-while-called-twice",),

@@ -251,7 +251,9 @@ def test_what_ends_with_a_retention_expires_fifteen_days_after_the_end_at_the_ea
     at = int(NOW.timestamp()) + 15 * 86_400
     written = [write for write in instances.measure(ended) if isinstance(write, Put)]
     assert {at} == {write.item["expires_at"] for write in written}
-    *others, last = retention.expire(store, ended.after.root)
+    *others, last = [place for place, _ in retention.left(store, ended.after.root, at)]
     assert others
     assert table.root_key(KEY) == last
-    assert {at} == {(store.get(place) or {})["expires_at"] for place in (*others, last)}
+    for place in (*others, last):
+        retention.give(store, place, at)
+    assert [] == list(retention.left(store, ended.after.root, at))

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from chalicelib.engine import parts
 from chalicelib.operations import owed
+from chalicelib.ports import Settings
 from tests.simulation import expectations, operators
 from tests.simulation.clients import cancelling, one_start
 from tests.simulation.replacing import replaced
@@ -164,6 +165,15 @@ SCENARIOS = (
     Scenario("many-at-once", "calls/many.bpmn", _many, (NO_TIMER,), under=_parts_of_two),
     Scenario("many-in-parts", PARTED, _parts, (NO_TIMER, THREE), under=_parts_of_two),
     Scenario("parts-enough", PARTED, _parts, (NO_TIMER, ENOUGH), under=_parts_of_one),
+    Scenario(
+        "parts-retired",
+        PARTED,
+        _doubled,
+        _of(2),
+        settings=Settings(history_time_to_live_s=20 * DAY_MS // 1_000),
+        expect=expectations.gone_as_one,
+        under=_parts_of_one,
+    ),
     Scenario("parts-interrupted", PARTED, _many_interrupted, under=_parts_of_one),
     Scenario(
         "iteration-withdrawn", PARTED, _withdrawn, (NO_TIMER, THREE, NEVER), under=_parts_of_two
