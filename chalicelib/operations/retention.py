@@ -19,7 +19,7 @@ from chalicelib.errors import Conflict
 from chalicelib.ports import Item, Message, Ports
 from chalicelib.store import instances, retention
 
-RETIRE_TIME = timedelta(seconds=20)  # of the function's 30 s; what is left, the message brings
+RETIRE_TIME = timedelta(seconds=10)  # of the 30 s for a batch; what is left, the message brings
 
 
 def time_to_live(ports: Ports, wanted: timedelta | None = None) -> timedelta | None:

@@ -21,7 +21,7 @@ from chalicelib.store.census import Share
 from chalicelib.store.sweeping import PARTS, Of
 
 WHOLE_HOUR = 3  # of the day, in UTC, at which the whole table is looked at
-PART_TIME = timedelta(seconds=15)  # of one part: it ends well before its function's 30 s do
+PART_TIME = timedelta(seconds=10)  # of one part, of the 30 s for a batch of messages
 SWEEP_AGE_MAX = timedelta(days=1)  # a sweep that takes longer is left to those begun since
 COUNTING = frozenset({Of.ALL, Of.INSTANCES})  # each sees all that is open
 

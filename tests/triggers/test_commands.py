@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from chalicelib.delivery import commands
 from chalicelib.delivery.commands import QueuedCommand, Source
+from chalicelib.delivery.horizon import DEADLINE, FUNCTION_TIMEOUT
 from chalicelib.engine.commands import Continue
 from chalicelib.engine.limits import Limits
+from chalicelib.operations import retention, sweep_parts
+from chalicelib.operations.owed import INLINE_TIME
 from chalicelib.ports import Settings
-from chalicelib.triggers.commands import on_commands
+from chalicelib.triggers.commands import SERVE_TIME, on_commands
 from chalicelib.triggers.sweep import on_hour
 from tests.operations.stage import Stage
 from tests.operations.watched import fault, watched
@@ -116,3 +120,8 @@ def test_what_a_batch_has_no_time_for_is_put_back_as_it_was() -> None:
 
     assert [] == on_commands(stage.ports, slowly())
     assert ["later"] == stage.queues.bodies(commands.QUEUE)
+
+
+@pytest.mark.parametrize("longest", [retention.RETIRE_TIME, sweep_parts.PART_TIME, DEADLINE])
+def test_what_a_batch_begins_last_ends_before_its_function_does(longest: timedelta) -> None:
+    assert SERVE_TIME + longest + INLINE_TIME < FUNCTION_TIMEOUT
