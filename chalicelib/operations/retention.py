@@ -17,7 +17,7 @@ from chalicelib.delivery.commands import QueuedCommand
 from chalicelib.engine.commands import Retire
 from chalicelib.errors import Conflict
 from chalicelib.ports import Item, Message, Ports
-from chalicelib.store import instances, retention
+from chalicelib.store import history, instances, retention
 
 RETIRE_TIME = timedelta(seconds=10)  # of the 30 s for a batch; what is left, the message brings
 
@@ -52,10 +52,9 @@ def retire(ports: Ports, instance_key: int) -> None:
 
 def _tell_parts(ports: Ports, item: Item) -> None:
     """Have the parts retired that an item of history names."""
-    now = ports.clock.now()
-    told = [
-        Message(commands.to_text(QueuedCommand(part, Retire(), now)))
-        for part in retention.parts_called(ports.table, item)
-    ]
-    if told:
-        ports.queues.send(commands.QUEUE, told)
+    called = history.called(item)
+    if not called:
+        return
+    now, roots = ports.clock.now(), instances.roots(ports.table, called)
+    parts = [QueuedCommand(key, Retire(), now) for key, root in roots.items() if root.is_part]
+    ports.queues.send(commands.QUEUE, [Message(commands.to_text(each)) for each in parts])

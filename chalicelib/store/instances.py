@@ -23,6 +23,7 @@ __all__ = [
     "measure",
     "of_item",
     "read_more",
+    "root_items",
     "root_version",
     "roots",
     "writes",
@@ -76,9 +77,19 @@ def root_version(store: Table, key: int) -> int | None:
 
 
 def roots(store: Table, keys: Iterable[int]) -> dict[int, Root]:
-    """Read the roots of instances by their own keys; those that are gone are left out."""
-    found = store.get_many([table.root_key(key) for key in keys])
-    return {root.key: root for root in map(items.to_root, found.values())}
+    """Read the roots of instances by their own keys; those that are not there are left out."""
+    return {key: items.to_root(item) for key, item in root_items(store, keys).items()}
+
+
+def root_items(store: Table, keys: Iterable[int]) -> dict[int, Item]:
+    """Read the items of roots by the instances' own keys, as far as they are there.
+
+    Where one was called that could not be, its caller has a further block: its alias is no root.
+    """
+    places = {key: table.root_key(key) for key in keys}
+    found = store.get_many(list(places.values()))
+    items_by_key = {key: found[place] for key, place in places.items() if place in found}
+    return {key: item for key, item in items_by_key.items() if "alias_of" not in item}
 
 
 def commit(

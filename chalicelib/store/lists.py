@@ -258,9 +258,8 @@ def roots(store: Table, entries: Iterable[Entry]) -> list[Root]:
 
 def whole(store: Table, keys: Sequence[int]) -> list[Instance]:
     """Read instances in that order, as far as they are there, with their top scopes' variables."""
-    places = {key: table.root_key(key) for key in keys}
-    found = store.get_many(list(places.values()))
-    read = [instances.of_item(found[place]) for place in places.values() if place in found]
+    found = instances.root_items(store, keys)
+    read = [instances.of_item(found[key]) for key in keys if key in found]
     bare = [each.key for each in read if RecordKey(Variables, each.key) not in each.records]
     apart = [items.place_of(key, RecordKey(Variables, key)) for key in bare]
     records = reading.records(store, apart) if apart else {}

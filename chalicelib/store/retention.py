@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from chalicelib.engine.keys import first_key
 from chalicelib.engine.state import Root
 from chalicelib.ports import HISTORY, LIVE, Equals, Item, ItemKey, Query, Table, Update
-from chalicelib.store import history, items, reading, table
+from chalicelib.store import items, reading, table
 from chalicelib.store.moments import to_ms
 
 RETENTION_MIN = timedelta(days=15)  # longer than any message lives (SQS keeps them 14 days)
@@ -76,14 +76,6 @@ def left(store: Table, root: Root, at: int) -> Iterator[tuple[ItemKey, Item]]:
 def give(store: Table, place: ItemKey, at: int) -> None:
     """Give an item its time to live; one that went meanwhile does not come back as a stump."""
     store.write(Update(place, {"expires_at": at}, condition=(Equals("sk", place.sk),)))
-
-
-def parts_called(store: Table, item: Item) -> list[int]:
-    """Return the parts of bodies that a turn called, of whose history this is an item."""
-    called = history.called(item)
-    found = store.get_many([table.root_key(key) for key in called]) if called else {}
-    roots = [items.to_root(each) for each in found.values() if "alias_of" not in each]
-    return [root.key for root in roots if root.is_part]
 
 
 def _items(store: Table, root: Root) -> Iterator[tuple[ItemKey, Item]]:

@@ -6,7 +6,7 @@ Source: contracts/zenbpm.md sections 1.2, 1.4 and 9.
 from __future__ import annotations
 
 from tests.api.client import Client
-from tests.api.driver import cancel, create, deploy, instance
+from tests.api.driver import cancel, create, deploy, incidents, instance, resolve
 from tests.api.test_scopes import children
 from tests.engine.models import call, line, many, service, start, sub
 
@@ -52,6 +52,17 @@ def test_a_child_of_a_scope_is_the_scopes(client: Client) -> None:
     (body,) = children(client, key)
 
     assert ["callActivity"] * 2 == [each["processType"] for each in children(client, body["key"])]
+
+
+def test_what_could_not_be_called_is_no_child_and_what_is_called_instead_is(client: Client) -> None:
+    key = create(client, line(call("c", "child")))
+    assert [] == children(client, key)
+
+    deploy(client, CHILD)
+    (incident,) = incidents(client, key)
+    assert 201 == resolve(client, incident["key"]).status
+
+    assert ["child"] == [each["bpmnProcessId"] for each in children(client, key)]
 
 
 def test_a_child_is_not_cancelled_alone(client: Client) -> None:
