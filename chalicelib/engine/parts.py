@@ -160,12 +160,15 @@ def _merge(
     draft: Draft, scope: int, wait: ChildWait, values: JsonObject, results: str | None
 ) -> None:
     """Set what the iterations of a part set further out than in themselves."""
-    changed = {
-        name: value
-        for name, value in values.items()
-        if name != results and (name not in wait.variables or wait.variables[name] != value)
-    }
+    changed = _changed(wait, values)
+    changed.pop(results or "", None)
     variables.merge(draft, scope, changed)
+
+
+def _changed(wait: ChildWait, values: JsonObject) -> JsonObject:
+    """Return what is not as it was when a part began: of the rest the parent knows better."""
+    known = wait.variables
+    return {n: v for n, v in values.items() if n not in known or known[n] != v}
 
 
 def hear_iteration(draft: Draft, command: HearIteration) -> None:
@@ -179,12 +182,13 @@ def hear_iteration(draft: Draft, command: HearIteration) -> None:
     if element.is_ending or progress is None or command.is_withdrawn:
         return
     draft.bodies[element.scope] = progress._replace(completed=progress.completed + 1)
-    seen = {**variables.visible(draft, element.scope), **command.variables}
+    told = _changed(wait, command.variables)
+    seen = {**variables.visible(draft, element.scope), **told}
     try:
         if _is_enough(draft, element, seen):
             tokens.start_purge(draft, Purge(element.scope))
     except Stuck as stuck:
-        _keep_unjudged(draft, element, wait.first - 1 + command.number, command.variables, stuck)
+        _keep_unjudged(draft, element, wait.first - 1 + command.number, told, stuck)
 
 
 def _is_enough(draft: Draft, element: ElementInstance, seen: JsonObject) -> bool:

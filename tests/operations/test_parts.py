@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 
 from chalicelib.engine import parts
+from chalicelib.engine.commands import SetVariables
 from chalicelib.engine.state import Incident, InstanceState, Job, Variables
+from chalicelib.operations.advance import advance
 from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import cancel_process_instance
 from chalicelib.profile import Profile
@@ -175,6 +177,23 @@ def test_a_completion_condition_sees_the_iteration(stage: Stage) -> None:
     stage.wait(30)
 
     assert [None, None, 30] == stage.variables(key)["done"]
+    assert InstanceState.COMPLETED is stage.state(key)
+
+
+@pytest.mark.usefixtures("by_two")
+@pytest.mark.parametrize("profile", list(Profile))
+def test_a_completion_condition_sees_what_was_set_meanwhile(stage: Stage, profile: Profile) -> None:
+    loop = many(service("work"), each=EACH, enough="=late or item = 5")
+    definition = stage.deploy(line(loop), profile)
+    key = stage.create(definition, items=[1, 2, 3], late=False)
+    jobs = stage.jobs_of(children(stage, key)[0].key)
+    stage.complete(jobs[0])
+    still = stage.state(key)
+    advance(stage.ports, key, SetVariables({"late": True}))
+    stage.complete(jobs[1])
+    stage.wait(30)
+
+    assert InstanceState.ACTIVE is still
     assert InstanceState.COMPLETED is stage.state(key)
 
 
