@@ -10,6 +10,7 @@ Source: Camunda 8 documentation, "Process instance modification" (ancestor selec
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import Kind
@@ -35,11 +36,12 @@ def scope_for(draft: Draft, node: Node, home: int, doomed: frozenset[int]) -> in
     _check_part(draft, node, way)
     chosen = _outwards(draft, home)
     scope = draft.key
-    for around in way:
+    for around, inside in zip_longest(way, way[1:]):
         found = _open_in(draft, around, scope, doomed)
         live = [key for key in found if key in chosen] or found
         if around.kind is Kind.AD_HOC_ACTIVATION and live is found:
-            live = []  # each element that is started is an activation
+            # Each element that is started is an activation, but what is inside of one it may join.
+            live = [key for key in found if inside and _open_in(draft, inside, key, doomed)]
         if len(live) > 1:
             raise refusal(
                 f"element {node.id}: expected one live {around.id} to start it in, found "

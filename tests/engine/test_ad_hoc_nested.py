@@ -106,6 +106,28 @@ def test_an_operator_starts_an_element_of_one_inside_another_in_activations_of_b
     assert ["after"] == game.open_jobs
 
 
+def test_an_operator_moves_a_token_inside_of_what_is_active() -> None:
+    inner = sub("s", start("si"), A, B, end("se"), flows="si > a > b > se")
+    game = play(line(ad_hoc("h", inner, active='["s"]'), service("after"))).create()
+    (a,) = (each.key for each in game.root.live.values() if each.element_id == "a")
+    game.send(ModifyInstance(start=("b",), terminate=(a,)))
+
+    assert ["h", "h#innerInstance", "s", "b"] == game.waiting
+    assert ["after"] == game.complete("b").open_jobs
+
+
+def test_of_two_activations_an_operator_names_the_one_to_start_inside_of() -> None:
+    inner = sub("s", start("si"), A, B, end("se"), flows="si > a > b > se")
+    game = play(line(ad_hoc("h", inner, active='["s", "s"]'), service("after"))).create()
+    _, last = (each.key for each in game.root.live.values() if each.element_id == "s")
+
+    with pytest.raises(Rejected, match="expected one live h#innerInstance to start it in, found 2"):
+        game.send(ModifyInstance(start=("b",)))
+    game.send(ModifyInstance(start=("b",), scope=last))
+    (b,) = (each for each in game.root.live.values() if each.element_id == "b")
+    assert last == b.scope
+
+
 def test_two_activations_do_not_meet_at_a_join() -> None:
     box = ad_hoc("h", A, parallel("f"), service("c"), service("d"), parallel("j"), B,
                  flows="a > f; f > c > j; f > d > j; j > b", active='["a", "a"]')  # fmt: skip
