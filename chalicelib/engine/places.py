@@ -116,7 +116,7 @@ def _enter(draft: Draft, node: Node, scope: int, *, is_body: bool) -> int:
         if is_body:
             loops.open_body(draft, node, scope, key)
         else:
-            local = subprocesses.local_of(draft, node, scope, key)
+            local = subprocesses.local_of(draft, node, scope)
             subprocesses.open_inside(draft, node, scope, key, local)
     except Stuck as stuck:
         draft.history.pop()

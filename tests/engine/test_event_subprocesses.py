@@ -34,7 +34,7 @@ from tests.engine.models import (
     sub,
     task,
 )
-from tests.play import play
+from tests.play import play, to_json
 
 E = {"e1": "E-1", "e2": "E-2"}
 X = {"escalation1": "X-1"}
@@ -142,22 +142,47 @@ def test_one_that_does_not_interrupt_runs_beside_as_often_as_it_is_triggered() -
     assert InstanceState.COMPLETED == game.complete("m").state
 
 
-@pytest.mark.parametrize("profile", Profile)
-def test_what_came_with_the_event_is_its_own(profile: Profile) -> None:
-    handler = event_sub(
-        *("h", error(), service("m")),
-        flows="h_start > m",
-        extensions=io(outputs={"seen": "=why"}),
-    )
-    game = play(
-        line(service("a")).replace(b"</process>", (handler + "</process>").encode()),
-        profile=profile,
-    )
+def test_what_came_with_the_event_is_its_own() -> None:
+    game = play(_with_what_came(io(outputs={"seen": "=why"})))
     game.create(x=1).fail("a", error_code="E", variables={"why": "late"})
 
     assert "late" == game.job("m").inputs["why"]
     assert "late" == game.job("m").inputs["seen"]
-    assert "why" not in game.variables
+    assert {"x": 1} == game.variables
+
+
+def test_where_scopes_are_looked_through_what_came_with_the_event_goes_where_it_belongs() -> None:
+    game = play(_with_what_came(), profile=Profile.PRIOSTACK)
+    game.create(x=1).fail("a", error_code="E", variables=to_json({"why": "late", "x": 2}))
+
+    assert {"why": "late", "x": 2} == game.job("m").inputs
+    assert {"why": "late", "x": 2} == game.variables
+
+
+def test_there_only_what_is_mapped_leaves_the_start_event() -> None:
+    model = _with_what_came(io(outputs={"seen": "=why + 1"}))
+    game = play(model, profile=Profile.PRIOSTACK)
+    game.create(x=1).fail("a", error_code="E", variables=to_json({"why": 4, "x": 2}))
+
+    assert {"seen": 5, "x": 1} == game.variables
+
+
+def test_what_came_stays_while_the_start_event_cannot_map_it() -> None:
+    model = _with_what_came(io(outputs={"x.seen": "=why"}))
+    game = play(model, profile=Profile.PRIOSTACK)
+    game.create(x=1).fail("a", error_code="E", variables={"why": "late"})
+    stopped = game.incident().element_id
+    game.set(x={}).resolve()
+
+    assert "h_start" == stopped
+    assert {"x": {"seen": "late"}} == game.variables
+    assert ["m"] == game.open_jobs
+
+
+def _with_what_came(extensions: str = "") -> bytes:
+    """Return a process that an error ends, which an event subprocess is about."""
+    handler = event_sub("h", error(), service("m"), flows="h_start > m", extensions=extensions)
+    return line(service("a")).replace(b"</process>", f"{handler}</process>".encode())
 
 
 def test_one_in_a_subprocess_ends_just_what_is_in_there() -> None:

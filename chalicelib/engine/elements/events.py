@@ -38,11 +38,12 @@ def enter_end(draft: Draft, node: Node, scope: int, key: int) -> None:
 
 
 def enter_start(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Hand on what started the instance, if something did, and go on; what started an event
-    subprocess is among its variables already. Raises: Stuck; Missing."""
-    if node.element.is_parallel and node.element.scope == draft.plan.process.id:
+    """Hand on what started the instance or event subprocess, if something did, and go on; it may be
+    among the event subprocess's variables already. Raises: Stuck; Missing."""
+    is_top, type_ = node.element.scope == draft.plan.process.id, node.element.event_type
+    if node.element.is_parallel and is_top:
         _await_others(draft, node, scope, key)
-    elif node.element.event_type in CAUGHT and node.element.scope == draft.plan.process.id:
+    elif type_ in CAUGHT if is_top else type_ in BRINGING and not draft.rules.sees_snapshot:
         enter_caught(draft, node, scope, key)
     else:
         activities.go_on(draft, node, scope, key)
@@ -140,6 +141,11 @@ CAUGHT = frozenset(
         *(EventType.MESSAGE, EventType.SIGNAL, EventType.TIMER, EventType.CONDITIONAL),
         EventType.MULTIPLE,
     }
+)
+
+# With what starts an event subprocess variables may come.
+BRINGING = frozenset(
+    {EventType.MESSAGE, EventType.SIGNAL, EventType.ERROR, EventType.MULTIPLE},
 )
 
 BEHAVIOURS = {

@@ -8,7 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chalicelib.bpmn.model import SCOPES, Kind
-from chalicelib.engine import ad_hoc, ad_hoc_jobs, compensation, jobs, listeners, variables, waits
+from chalicelib.engine import (
+    ad_hoc,
+    ad_hoc_jobs,
+    catching,
+    compensation,
+    jobs,
+    listeners,
+    variables,
+    waits,
+)
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import ElementInstance, Move, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
@@ -23,15 +32,27 @@ def enter_subprocess(draft: Draft, node: Node, scope: int, key: int) -> None:
     start = node.element.start
     if start is None:
         raise Stuck(ErrorType.EXTRACT_VALUE_ERROR, f"subprocess {node.id} has no none start event")
-    open_inside(draft, node, scope, key, local_of(draft, node, scope, key))
+    local = variables.inputs_of(draft, node, scope)
+    caught = _caught(draft, key) if node.element.triggered_by_event else {}
+    is_own = draft.rules.sees_snapshot
+    open_inside(draft, node, scope, key, {**local, **caught} if is_own else local)
     draft.count(key, 1)
-    draft.agenda.append(Move(start, key, None))
+    kept = 0 if is_own else catching.keep(draft, caught)
+    draft.agenda.append(Move(start, key, None, key=kept))
+
+
+def _caught(draft: Draft, key: int) -> JsonObject:
+    """Return what came with the event that triggered an event subprocess. Where scopes are looked
+    through its start event hands that on, as any event that catches does; where they are not, it is
+    the event subprocess's own."""
+    caught = draft.find(Variables, key)
+    return {} if caught is None else caught.values
 
 
 def enter_ad_hoc(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Open the scope, and activate what the model lists, or ask the worker. Raises: Stuck, before
     anything was made."""
-    local = local_of(draft, node, scope, key)
+    local = local_of(draft, node, scope)
     seen = {**variables.visible(draft, scope), **local}
     if node.job is None:
         wanted = ad_hoc.listed(draft, node, seen)
@@ -43,13 +64,10 @@ def enter_ad_hoc(draft: Draft, node: Node, scope: int, key: int) -> None:
     ad_hoc_jobs.give(draft, job)
 
 
-def local_of(draft: Draft, node: Node, scope: int, key: int) -> JsonObject:
+def local_of(draft: Draft, node: Node, scope: int) -> JsonObject:
     """Return the variables that a subprocess begins with. Raises: Stuck(IO_MAPPING_ERROR)."""
     values = variables.inputs_of(draft, node, scope)
-    if node.element.triggered_by_event:
-        caught = draft.find(Variables, key)
-        values.update({} if caught is None else caught.values)
-    elif node.kind is Kind.AD_HOC_ACTIVATION:
+    if node.kind is Kind.AD_HOC_ACTIVATION:
         assert node.path_of is not None
         return ad_hoc.first_variables(node.path_of)
     return values if node.ad_hoc is None else ad_hoc.own_variables(node.ad_hoc, values)
