@@ -8,7 +8,7 @@ from typing import NamedTuple
 from chalicelib.bpmn.attributes import boolean
 from chalicelib.bpmn.conditions import condition_of
 from chalicelib.bpmn.durations import InvalidTime, parse_duration
-from chalicelib.bpmn.expressions import value_of
+from chalicelib.bpmn.expressions import expression, value_of
 from chalicelib.bpmn.extensions import extensions_of
 from chalicelib.bpmn.model import ConditionDefinition, EventName, EventType, Kind, TimerDefinition
 from chalicelib.bpmn.names import Definitions, check_static, message_of, signal_of
@@ -304,8 +304,8 @@ def _timer(node: Node, definition: Node) -> TimerDefinition:
 
 
 def _code(node: Node, kind: Kind, definition: Node, named: Mapping[str, Node]) -> str | None:
-    """Return the code of the error or escalation that an event throws or catches; None catches
-    all."""
+    """Return the code of the error or escalation that an event throws or catches: what is thrown
+    may be FEEL, and None catches all. Raises: Rejected."""
     what = definition.name.removesuffix("EventDefinition")
     reference = definition.get(f"{what}Ref")
     if reference is None:
@@ -316,7 +316,9 @@ def _code(node: Node, kind: Kind, definition: Node, named: Mapping[str, Node]) -
             raise refusal(node, f"{what}Ref {shown(reference)} names no {what} of the file")
         code = found.get(f"{what}Code")
     if code is not None and code.startswith("="):
-        raise unsupported(node, f"{what}Code {shown(code)} as FEEL")
+        if kind not in THROWING:
+            raise unsupported(node, f"{what}Code {shown(code)} as FEEL")
+        expression(code, node, f"{what}Code")
     if code is None and kind in THROWING:
         raise refusal(
             node, f"expected an {what}Ref that names an {what} with an {what}Code, found none"

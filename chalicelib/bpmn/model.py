@@ -313,12 +313,12 @@ class Element:
     decision: DecisionCall | None = None
     timer: TimerDefinition | None = None
     event_name: EventName | None = None
-    error_code: str | None = None  # of an error event; None or "" catches all
+    error_code: str | None = None  # None or "" catches all; what is thrown may be FEEL, after "="
     attached_to: str | None = None
     cancel_activity: bool = True
     boundary_events: tuple[str, ...] = ()
     start: str | None = None
-    escalation_code: str | None = None  # of an escalation event; None or "" catches all
+    escalation_code: str | None = None  # likewise
     triggered_by_event: bool = False
     condition: ConditionDefinition | None = None
     parts: tuple[Element, ...] = ()

@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chalicelib.bpmn.model import EventType, Kind
-from chalicelib.engine import event_subprocesses, tokens
+from chalicelib.engine import event_subprocesses, tokens, variables
 from chalicelib.engine.commands import HearEscalation
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.effects import Send
+from chalicelib.engine.expressions import extract_text
 from chalicelib.engine.state import InstanceState, Move, Purge, Thrown, Variables
 from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Left
@@ -102,8 +103,9 @@ def _throw_out(draft: Draft, code: str, payload: JsonObject) -> None:
 
 
 def throw_from_end(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """Throw the error of an end event. Raises: Stuck(UNHANDLED_ERROR_EVENT)."""
-    code = node.element.error_code or ""
+    """Throw the error of an end event. Raises: Stuck; if nobody catches it,
+    UNHANDLED_ERROR_EVENT."""
+    code = code_thrown(draft, node, variables.seen_inside(draft, node, scope))
     if not throw(draft, scope, code, {}):
         raise Stuck(
             ErrorType.UNHANDLED_ERROR_EVENT,
@@ -112,14 +114,20 @@ def throw_from_end(draft: Draft, node: Node, scope: int, key: int) -> None:
     draft.history.append(Left(key, None))
 
 
-def escalate(draft: Draft, node: Node, scope: int) -> bool:
-    """Throw the escalation of an event; say whether the token that threw it goes on, which it
+def code_thrown(draft: Draft, node: Node, seen: JsonObject) -> str:
+    """Return the code of the error or escalation that an event throws.
+
+    Raises: Stuck(EXTRACT_VALUE_ERROR), also if it comes to no text.
+    """
+    element = node.element
+    if node.code is None:
+        return element.error_code or element.escalation_code or ""
+    return extract_text(node.code, seen, draft.moment, f"code thrown by {node.id}")
+
+
+def escalate(draft: Draft, key: int, code: str) -> bool:
+    """Throw an escalation from an element or scope; say whether what threw it goes on, which it
     does unless what it is in was interrupted."""
-    return escalate_from(draft, scope, node.element.escalation_code or "")
-
-
-def escalate_from(draft: Draft, key: int, code: str) -> bool:
-    """Throw an escalation from an element or scope; say whether what threw it goes on."""
     found = find_catcher(draft, key, code, EventType.ESCALATION)
     if found is None:
         return True

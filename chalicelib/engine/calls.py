@@ -197,7 +197,7 @@ def hear_escalation(draft: Draft, command: HearEscalation) -> None:
     if command.number > wait.heard + 1:
         raise Conflict(f"escalation {command.number} of {command.child} came before the one before")
     draft.put(replace(wait, heard=command.number))
-    bpmn_errors.escalate_from(draft, wait.element_key, command.code)
+    bpmn_errors.escalate(draft, wait.element_key, command.code)
 
 
 def _end_wait(draft: Draft, child: int) -> tuple[ChildWait, ElementInstance] | None:

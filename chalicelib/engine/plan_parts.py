@@ -297,6 +297,12 @@ def _hidden(process: Process, element: Element, definition: ManyDefinition) -> s
     return None if re.search(rf"\b{re.escape(items.text)}\b", text) else items.text
 
 
+def code_plan(element: Element) -> Compute | None:
+    """Compile the code of the error or escalation that an event throws, if that is FEEL."""
+    code = element.error_code or element.escalation_code or ""
+    return compile_feel(code.removeprefix("=")) if code.startswith("=") else None
+
+
 def call_plan(called: CalledElement) -> CallPlan:
     """Resolve what a call activity calls."""
     return CallPlan(

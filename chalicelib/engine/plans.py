@@ -52,6 +52,7 @@ from chalicelib.engine.plan_parts import (
     TimerPlan,
     ad_hoc_plan,
     call_plan,
+    code_plan,
     flow_plan,
     job_plan,
     many_plan,
@@ -127,6 +128,7 @@ class Node:
     script: ScriptPlan | None
     decision: DecisionPlan | None
     timer: TimerPlan | None
+    code: Compute | None
     event_name: NamePlan | None
     actions: int
     late: tuple[IoPlan, ...] = ()
@@ -339,6 +341,7 @@ def _node(element: Element, flows: Mapping[str, SequenceFlow]) -> Node:
         script=None if element.script is None else script_plan(element.id, element.script),
         decision=plan_decision(element.decision),
         timer=None if element.timer is None else timer_plan(element.timer),
+        code=code_plan(element),
         event_name=None if element.event_name is None else name_plan(element.event_name),
         actions=_actions(element),
         parts=tuple(_part(n, part, flows) for n, part in enumerate(element.parts)),

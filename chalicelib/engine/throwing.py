@@ -34,6 +34,11 @@ def throw(draft: Draft, node: Node, scope: int, key: int) -> None:
         for event in node.parts or (node,)
         if event.event_name is not None
     ]
+    codes = [
+        bpmn_errors.code_thrown(draft, part, seen)
+        for part in node.parts
+        if part.element.event_type is EventType.ESCALATION
+    ]
     try:
         outputs = variables.outputs_of(draft, node, scope, local, {})
     except Stuck as stuck:
@@ -41,8 +46,7 @@ def throw(draft: Draft, node: Node, scope: int, key: int) -> None:
         raise
     for number, name in enumerate(named):
         _owe(draft, name, key if not number else draft.keys.next(), local)
-    escalations = [part for part in node.parts if part.element.event_type is EventType.ESCALATION]
-    if all(bpmn_errors.escalate(draft, part, scope) for part in escalations):
+    if all(bpmn_errors.escalate(draft, scope, code) for code in codes):
         tokens.hand_on(draft, node, scope, key, outputs)
     else:
         draft.history.append(Left(key, None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from chalicelib.engine.state import InstanceState
@@ -10,6 +12,8 @@ from tests.engine.event_models import (
     escalation,
     escalation_end,
     escalation_throw,
+    several,
+    signal,
 )
 from tests.engine.models import (
     end,
@@ -98,3 +102,32 @@ def test_it_is_caught_scopes_further_out() -> None:
     game = play(process(*parts, flows="start > m; b > caught", errors=X)).create()
 
     assert ["caught"] == game.waiting
+
+
+@pytest.mark.parametrize("throws", [escalation_throw, escalation_end])
+def test_its_code_may_be_computed(throws: Callable[[str, str], str]) -> None:
+    inner = sub("s", start("si"), throws("up", "escalation2"), flows="si > up")
+    caught = boundary_escalation("b", "s", "escalation1")
+    codes = {"escalation1": "X-1", "escalation2": '="X-" + string(n)'}
+    parts = (start(), inner, caught, service("after"), service("caught"))
+    xml = process(*parts, flows="start > s > after; b > caught", errors=codes)
+
+    assert ["caught"] == play(xml).create(n=1).open_jobs
+    assert ["after"] == play(xml).create(n=2).open_jobs
+
+
+def test_one_among_several_that_are_thrown_may_have_a_computed_code() -> None:
+    thrown = several("intermediateThrowEvent", "up", escalation("escalation2"), signal("s1"))
+    inner = sub("s", start("si"), thrown, flows="si > up")
+    caught = boundary_escalation("b", "s", "escalation1")
+    xml = process(
+        *(start(), inner, caught, service("after"), service("caught")),
+        flows="start > s > after; b > caught",
+        errors={"escalation1": "X-1", "escalation2": "=code"},
+        signals={"s1": "go"},
+    )
+
+    game = play(xml).create()
+    assert "EXTRACT_VALUE_ERROR" == game.incident("up").error_type
+    game.resolve(variables={"code": "X-1"})
+    assert ["caught"] == game.open_jobs

@@ -97,8 +97,9 @@ def enter_throw(draft: Draft, node: Node, scope: int, key: int) -> None:
 def enter_escalation(draft: Draft, node: Node, scope: int, key: int) -> None:
     """Throw an escalation, and go on unless it interrupts what the event is in. Raises: Stuck."""
     local = variables.inputs_of(draft, node, scope)
+    code = bpmn_errors.code_thrown(draft, node, {**variables.visible(draft, scope), **local})
     outputs = variables.outputs_of(draft, node, scope, local, {})
-    if bpmn_errors.escalate(draft, node, scope):
+    if bpmn_errors.escalate(draft, scope, code):
         tokens.hand_on(draft, node, scope, key, outputs)
     else:
         draft.history.append(Left(key, None))
