@@ -239,19 +239,19 @@ class Draft:
         element, body = self.live.get(scope), self.bodies.get(scope)
         if element is not None and element.is_untouched:
             return iterations.first_values(self, element)
-        # The body of a multi-instance activity rarely owns any: its iterations do.
-        is_bare = body is not None and not body.owns_variables
+        is_bare = body is not None and not body.owns_variables  # most are: iterations own them
         record = None if is_bare else self.find(Variables, scope)
         return {} if record is None else record.values
 
     def own_values(self, scope: int) -> JsonObject:
         """Return the variables a scope owns as a copy of this turn, to be changed."""
-        if scope in self.own:
-            return self.scopes[scope]
-        values = self.scopes[scope] = {**self.values(scope)}
-        self.own.add(scope)
-        self.put(Variables(scope, values))
-        return values
+        if scope not in self.own:
+            self.scopes[scope] = {**self.values(scope)}
+            self.own.add(scope)
+            self.put(Variables(scope, self.scopes[scope]))
+            if scope in self.bodies:
+                self.bodies[scope] = self.bodies[scope]._replace(owns_variables=True)
+        return self.scopes[scope]
 
     def assign(self, scope: int, values: JsonObject) -> None:
         """Set variables of the scope that owns them."""

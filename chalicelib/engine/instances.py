@@ -5,8 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from chalicelib.bpmn.model import SCOPES, START, Process
-from chalicelib.engine import execution_listeners, lifecycle, listeners, modification, parts, tokens
+from chalicelib.bpmn.model import START, Process
+from chalicelib.engine import (
+    execution_listeners,
+    lifecycle,
+    listeners,
+    modification,
+    parts,
+    tokens,
+    variables,
+)
 from chalicelib.engine.commands import CancelInstance, CreateInstance, DeleteVariable, SetVariables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.keys import Keys, first_key
@@ -167,7 +175,7 @@ def set_variables(draft: Draft, command: SetVariables) -> None:
         draft.state,
         "Can update variables only for process instances in active or failed state",
     )
-    draft.assign(_scope(draft, command.scope), command.variables)
+    draft.assign(variables.live_scope(draft, command.scope), command.variables)
 
 
 def delete_variable(draft: Draft, command: DeleteVariable) -> None:
@@ -175,7 +183,7 @@ def delete_variable(draft: Draft, command: DeleteVariable) -> None:
 
     Raises: Rejected(NOT_FOUND), which is checked first, then Rejected(INVALID_STATE).
     """
-    name, scope = command.name, _scope(draft, command.scope)
+    name, scope = command.name, variables.live_scope(draft, command.scope)
     if name not in draft.values(scope):
         raise lifecycle.no_such("variable", name)
     lifecycle.require_active(
@@ -184,13 +192,3 @@ def delete_variable(draft: Draft, command: DeleteVariable) -> None:
     )
     del draft.own_values(scope)[name]
     draft.history.append(Changed(scope, {}, (name,)))
-
-
-def _scope(draft: Draft, key: int | None) -> int:
-    """Return the scope that a command names. Raises: Rejected(NOT_FOUND) if it is not live."""
-    if key is None or key == draft.key:
-        return draft.key
-    element = draft.live.get(key)
-    if element is None or draft.plan.nodes[element.element_id].kind not in SCOPES:
-        raise lifecycle.no_such("process instance", key)
-    return key

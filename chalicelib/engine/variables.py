@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from chalicelib.bpmn.model import Kind
+from chalicelib.bpmn.model import SCOPES, Kind
+from chalicelib.engine import lifecycle
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.expressions import show
 from chalicelib.engine.state import Stage
@@ -23,6 +24,18 @@ from chalicelib.json_text import JsonObject, JsonValue
 if TYPE_CHECKING:
     from chalicelib.engine.plan_parts import IoPlan
     from chalicelib.engine.plans import Node
+
+
+def live_scope(draft: Draft, key: int | None) -> int:
+    """Return the scope that a command names: the instance, a subprocess, or the body of an activity
+    that repeats. Raises: Rejected(NOT_FOUND) if it is not live."""
+    if key is None or key == draft.key:
+        return draft.key
+    element = draft.live.get(key)
+    node = None if element is None or element.loop else draft.node_of(element)
+    if node is None or not (node.is_body or node.kind in SCOPES):
+        raise lifecycle.no_such("process instance", key)
+    return key
 
 
 def chain(draft: Draft, scope: int) -> list[int]:

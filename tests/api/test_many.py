@@ -40,6 +40,20 @@ def test_a_body_is_a_child_of_its_own_type(client: Client, sequential: bool) -> 
     assert [] == children(client, child["key"])
 
 
+def test_variables_of_a_body_are_set_and_deleted_by_its_key(client: Client) -> None:
+    key = create(client, loop(sequential=True), {"items": [1, 2]})
+    (child,) = children(client, key)
+    path = f"/v1/process-instances/{child['key']}/variables"
+
+    assert 204 == client.patch(path, {"variables": {"y": 1, "z": 2}}).status
+    assert 204 == client.delete(f"{path}/z").status
+
+    assert {"y": 1} == instance(client, child["key"])["variables"]
+    assert "y" not in instance(client, key)["variables"]
+    complete(client, activate(client, "a")[0]["key"])
+    assert 1 == activate(client, "a")[0]["variables"]["y"]
+
+
 @pytest.mark.parametrize("sequential", [False, True])
 def test_jobs_and_history_are_the_bodys(client: Client, sequential: bool) -> None:
     key = create(client, loop(sequential=sequential), {"items": [1, 2]})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.engine.commands import SetVariables
 from chalicelib.engine.limits import SMALL_RESULTS_BYTES, TOLD_ITEMS_BYTES
 from chalicelib.engine.state import InstanceState, LoopItems, LoopResults, Variables
+from chalicelib.errors import Rejected
 from chalicelib.profile import Profile
 from tests.engine.models import io, line, many, script, service, start, sub
 from tests.play import Play, play
@@ -88,3 +90,38 @@ def test_a_result_is_computed_from_what_the_activity_had_for_itself(
     assert (InstanceState.COMPLETED, expected) == (game.state, game.variables["all"])
     assert "total" not in game.variables
     assert keeps_nothing(game)
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_body_is_given_variables_that_later_iterations_see_and_that_go_with_it(
+    profile: Profile,
+) -> None:
+    part = many(service("a"), sequential=True, each=EACH)
+    game = play(line(part, service("b")), profile=profile).create(items=[1, 2])
+    (body,) = game.root.bodies
+
+    game.send(SetVariables({"x": "y"}, body)).complete("a")
+
+    assert "y" == game.job("a").inputs["x"]
+    game.complete("a")
+    assert ["b"] == game.open_jobs
+    assert "x" not in game.variables
+    assert keeps_nothing(game)
+
+
+def test_a_body_that_was_given_variables_is_cancelled_with_them() -> None:
+    game = play(line(many(service("a"), each=EACH))).create(items=[1, 2])
+    (body,) = game.root.bodies
+
+    game.send(SetVariables({"x": "y"}, body)).cancel()
+
+    assert InstanceState.TERMINATED == game.state
+    assert keeps_nothing(game)
+
+
+def test_an_iteration_is_no_scope_of_its_own_to_operators() -> None:
+    game = play(line(many(service("a"), each=EACH))).create(items=[1])
+    iteration = next(each.key for each in game.root.live.values() if each.loop)
+
+    with pytest.raises(Rejected, match="was not found"):
+        game.send(SetVariables({"x": "y"}, iteration))
