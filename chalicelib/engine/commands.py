@@ -288,7 +288,8 @@ class DeleteVariable:
 class ModifyInstance:
     """An operator moves tokens: starts elements by their ids, ends element instances by key.
 
-    Shapes: `scope` is the subprocess, by key, to start elements in where several are live.
+    Shapes: `scope` is the subprocess, by key, that the variables are set in, and that elements are
+        started in where several are live.
     """
 
     start: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ def modify(draft: Draft, command: ModifyInstance) -> None:
     )
     victims = [_live(draft, key) for key in dict.fromkeys(command.terminate)]
     nodes = [_startable(draft, element_id) for element_id in command.start]
-    draft.assign(draft.key, command.variables)
+    draft.assign(variables.live_scope(draft, command.scope), command.variables)
     doomed = frozenset(victim.key for victim in victims)
     _start_all(draft, _moves_to(draft, nodes, command.scope or draft.key, doomed))
     for victim in reversed(victims):

@@ -78,8 +78,8 @@ def _around(command: Command, root: Root) -> Iterator[RecordKey]:
     match command:
         case SetVariables(scope=scope) | DeleteVariable(scope=scope):
             yield RecordKey(Variables, scope or root.key)
-        case ModifyInstance(terminate=victims):
-            yield RecordKey(Variables, root.key)
+        case ModifyInstance(scope=scope, terminate=victims):
+            yield from _outwards(scope or root.key, root)
             for key in victims[:ACTIONS_MAX]:
                 if key in root.live:
                     yield from _open_on(root.live[key], root)

@@ -102,6 +102,18 @@ def test_a_subprocess_is_modified_by_its_own_key(client: Client) -> None:
     assert ["b"] == [each["elementId"] for each in answer.json["activeElementInstances"]]
 
 
+def test_variables_are_those_of_the_subprocess_whose_key_is_named(client: Client) -> None:
+    key = create(client, NESTED)
+    ((_, scope),) = waiting(client, key)
+
+    answer = client.post(
+        "/v1/modify/process-instance", {"processInstanceKey": scope, "variables": {"x": 1}}
+    )
+
+    assert {"x": 1} == answer.json["processInstance"]["variables"]
+    assert {} == client.get(f"/v1/process-instances/{key}").json["variables"]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [

@@ -102,6 +102,17 @@ def test_variables_are_set_before_elements_start() -> None:
     assert [{"x": "y"}] == [record.values for record in game.records(Variables)]
 
 
+def test_variables_are_set_in_the_subprocess_that_is_named() -> None:
+    game = play(NESTED).create(x=1)
+    scope = key_of(game, "s")
+
+    modify(game, "b", scope=scope, variables={"x": "y"})
+
+    found = {record.scope: record.values for record in game.records(Variables)}
+    assert {game.root.key: {"x": 1}, scope: {"x": "y"}} == found
+    assert {"x": "y"} == game.job("b").inputs
+
+
 def test_an_instance_that_is_left_with_nothing_is_terminated() -> None:
     game = modify(play(TWO).create(), ends=("a",))
 
