@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 from chalicelib.engine import compensation, tokens, variables, waits
 from chalicelib.engine.draft import Draft
-from chalicelib.engine.expressions import extract_condition
+from chalicelib.engine.expressions import extract_condition, show
 from chalicelib.engine.state import ElementInstance, Move, Stage
-from chalicelib.engine.stuck import Stuck
+from chalicelib.engine.stuck import ErrorType, Stuck
 from chalicelib.engine.turn import Iterated
-from chalicelib.json_text import JsonObject
+from chalicelib.json_text import JsonObject, is_integer
 
 if TYPE_CHECKING:
     from chalicelib.engine.plans import Node
 
 COUNTER = "loopCounter"
+ROUNDS_MAX = 2**31  # more than any instance lives to see
 
 
 def enter(draft: Draft, node: Node, scope: int, key: int) -> None:
@@ -49,8 +50,8 @@ def open_body(draft: Draft, node: Node, scope: int, key: int) -> None:
 def next_round(draft: Draft, node: Node, body: ElementInstance) -> None:
     """Begin another round after one has ended, or complete the activity. Raises: Stuck."""
     key = body.key
-    done = int(str(draft.values(key)[COUNTER]))
     try:
+        done = _rounds(draft, node, key)
         goes_on = _goes_on(draft, node, variables.visible(draft, key), done)
     except Stuck as stuck:
         stuck.stage = Stage.COMPLETING
@@ -66,6 +67,17 @@ def next_round(draft: Draft, node: Node, body: ElementInstance) -> None:
 def _begin_round(draft: Draft, node: Node, key: int) -> None:
     draft.count(key, 1)
     draft.agenda.append(Move(node.id, key, None))
+
+
+def _rounds(draft: Draft, node: Node, key: int) -> int:
+    """Return how many rounds were done, which anybody may have set. Raises: Stuck."""
+    found = draft.values(key).get(COUNTER)
+    if not isinstance(found, Decimal) or not (is_integer(found) and 0 <= found <= ROUNDS_MAX):
+        raise Stuck(
+            ErrorType.EXTRACT_VALUE_ERROR,
+            f"{COUNTER} of {node.id}: expected a whole number from 0, found {show(found)}",
+        )
+    return int(found)
 
 
 def _goes_on(draft: Draft, node: Node, seen: JsonObject, done: int) -> bool:

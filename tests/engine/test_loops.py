@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
 import pytest
 
+from chalicelib.engine.commands import DeleteVariable, SetVariables
 from chalicelib.engine.state import InstanceState, Variables
 from chalicelib.profile import Profile
 from tests.bpmn.models import line as line_of
@@ -118,6 +122,32 @@ def test_a_condition_that_is_none_is_an_incident_that_can_be_mended() -> None:
     game.set(go=False).resolve()
 
     assert (["b"], 1) == (game.open_jobs, rounds(game))
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("counter", ["x", None, Decimal("1.5"), -1, Decimal("1E+6000"), True, [1]])
+def test_a_counter_that_a_worker_broke_is_an_incident_that_can_be_mended(
+    counter: Any, profile: Profile
+) -> None:
+    part = looped(service("a", extensions=io(outputs={"loopCounter": "=c"})), None, 2)
+    game = play(line(part, service("b")), profile=profile).create().complete("a", c=counter)
+    assert ["EXTRACT_VALUE_ERROR"] == [incident.error_type for incident in game.incidents]
+    assert "loopCounter of a: expected a whole number" in game.incident().message
+    (body,) = [each.key for each in game.root.live.values() if each.element_id == "a"]
+
+    game.send(SetVariables({"loopCounter": Decimal(2)}, body)).resolve()
+
+    assert (["b"], []) == (game.open_jobs, game.incidents)
+
+
+def test_a_counter_that_was_deleted_is_an_incident() -> None:
+    inner = sub("s", start("si"), service("a"), flows="si > a")
+    game = play(line(looped(inner, None, 2))).create()
+    body = next(each.key for each in game.root.live.values() if each.element_id == "s")
+
+    game.send(DeleteVariable("loopCounter", body)).complete("a")
+
+    assert ["EXTRACT_VALUE_ERROR"] == [incident.error_type for incident in game.incidents]
 
 
 def test_cancelling_ends_the_round_that_runs() -> None:
