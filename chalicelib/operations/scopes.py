@@ -95,6 +95,23 @@ def _called(ports: Ports, instance: Instance, key: int, process: Process) -> lis
     return [Found(each.key, each, definition_of(ports, each)) for each in whole]
 
 
+def parts(ports: Ports, found: Found, scope: int | None, bound: int) -> tuple[list[Instance], bool]:
+    """Return the instances that do parts of the bodies in an instance, and in these, or of one body
+    alone; at most so many, and whether there are more."""
+    if not any(element.many for element in found.definition.process.elements.values()):
+        return [], False
+    parted = [found.instance]
+    for each in parted:  # which grows by what has parts of its own
+        called = rows.child_rows(ports.table, each.key)
+        wanted = [child for child, around in called.items() if scope in (None, around)]
+        parted += [one for one in lists.whole(ports.table, wanted) if one.root.is_part]
+        if len(parted) - 1 > bound:
+            return parted[1 : bound + 1], True
+        if scope is not None:
+            break
+    return parted[1:], False
+
+
 def is_live(instance: Instance, key: int, process: Process) -> bool:
     """Say whether a key is that of a subprocess which goes on."""
     root = instance.root

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chalicelib.engine.state import Instance
 from chalicelib.operations import definitions, scopes
 from chalicelib.operations.definitions import WantedDefinitions
 from chalicelib.ports import Ports
 from chalicelib.store import rows, statistics
 from chalicelib.store.definitions import DefinitionInfo
-from chalicelib.store.lists import LIST_MAX, Cut, Listed
+from chalicelib.store.lists import LIST_MAX, QUERY_COSTS, Cut, Listed
 from chalicelib.store.statistics import InstanceCounts
+
+PARTS_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances whose history one answer is counted from
 
 
 @dataclass(slots=True)
@@ -74,15 +76,28 @@ def get_process_definition_element_statistics(ports: Ports, key: int) -> Element
 
 
 def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
-    """Count what is and was at each element of an instance, or directly in one scope of it.
+    """Count what is and was at each element of an instance, or directly in one scope of it, also in
+    the instances that do parts of its multi-instance bodies.
 
     Raises: Rejected(NOT_FOUND).
     """
     found = scopes.require(ports, key)
-    is_whole = key == found.instance.key
+    home = found.instance
+    scope = None if key == home.key else key
+    parts, is_floor = scopes.parts(ports, found, scope, PARTS_LOOKS_MAX)
     counts: dict[str, ElementCounts] = {}
-    for row in rows.element_rows(ports.table, found.instance.key).values():
-        if row.is_flow or row.is_body or not (is_whole or row.scope == key):
+    _count(ports, home, scope, counts)
+    for part in parts:
+        _count(ports, part, None if scope is None else part.key, counts)
+    return Elements(counts, is_floor=is_floor)
+
+
+def _count(
+    ports: Ports, instance: Instance, scope: int | None, counts: dict[str, ElementCounts]
+) -> None:
+    """Count what is and was at each element of an instance, or directly in one scope of it."""
+    for row in rows.element_rows(ports.table, instance.key).values():
+        if row.is_flow or row.is_body or scope not in (None, row.scope):
             continue
         count = counts.setdefault(row.element_id, ElementCounts())
         if row.ended_at is None:
@@ -91,14 +106,10 @@ def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
             count.terminated += 1
         else:
             count.completed += 1
-    stopped = Counter(
-        element.element_id
-        for element in found.instance.root.live.values()
-        if element.incident is not None and (is_whole or element.scope == key)
-    )
-    for element_id, number in stopped.items():
-        counts.setdefault(element_id, ElementCounts()).incidents = number
-    return Elements(counts)
+    root = instance.root
+    for element in root.live.values() if scope is None else root.inside(scope):
+        if element.incident is not None:
+            counts.setdefault(element.element_id, ElementCounts()).incidents += 1
 
 
 def get_process_definition_statistics(

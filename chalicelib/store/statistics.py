@@ -61,11 +61,20 @@ def count_elements(
         if root.definition_key != definition_key:
             continue  # a part of a body, of another definition
         live = root.live.values()
+        around = _bodies(root)
         counted = (each for each in live if not (each.is_listening or each.loop))
-        ids = (each.element_id for each in counted if each.key not in root.bodies)
+        ids = (each.element_id for each in counted if each.key not in around)
         active.update(id_ for id_ in ids if id_ != root.bpmn_process_id)  # that is no element
         incidents.update(element.element_id for element in live if element.incident is not None)
     return active, incidents, is_floor
+
+
+def _bodies(root: Root) -> set[int]:
+    """Return the keys of the live bodies: of many, and of rounds, one of which has the token."""
+    live = root.live
+    rounds = (each for each in live.values() if each.scope in live)
+    around = (each.scope for each in rounds if live[each.scope].element_id == each.element_id)
+    return {*root.bodies, *around}
 
 
 def count_instances(

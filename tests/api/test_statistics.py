@@ -19,6 +19,7 @@ from tests.api.driver import (
     one_task,
     resolve,
 )
+from tests.engine.models import line, looped, many, service, start, sub
 
 DEFINITIONS, INSTANCES = "/v1/process-definitions", "/v1/process-instances"
 
@@ -115,6 +116,56 @@ def test_a_subprocess_has_counts_of_its_own(client: Client) -> None:
 
     assert {"start", "packing", "inner_start", "pack"} == whole.keys()
     assert {"inner_start": whole["inner_start"], "pack": whole["pack"]} == inside
+
+
+@pytest.mark.parametrize("count", [3, 65])
+def test_the_iterations_of_a_body_are_counted_and_not_the_body(client: Client, count: int) -> None:
+    inner = sub("s", start("si"), service("a", retries="=n"), flows="si > a")
+    items = [1, "x", *range(2, count)]
+    key = create(client, line(many(inner, each={"items": "=items", "item": "n"})), {"items": items})
+    (body,) = instance(client, key)["activeElementInstances"]
+    complete(client, activate(client, "a")[0]["key"])
+
+    whole = elements(client, f"{INSTANCES}/{key}")
+    inside = elements(client, f"{INSTANCES}/{body['elementInstanceKey']}")
+    definition = instance(client, key)["processDefinitionKey"]
+    everywhere = elements(client, f"{DEFINITIONS}/{definition}")
+
+    assert [count - 1, 0, 1, 0] == list(whole["s"].values())
+    assert [count - 1, 1, 1, 0] == list(whole["a"].values())
+    assert {"s": whole["s"]} == inside
+    assert [count - 1, 0] == list(everywhere["s"].values())
+    assert [count - 1, 1] == list(everywhere["a"].values())
+
+
+def test_an_incident_of_an_iteration_is_counted_in_its_body(client: Client) -> None:
+    each = {"items": "=items", "item": "n"}
+    key = create(client, line(many(service("a", retries="=n"), each=each)), {"items": [1, "x"]})
+    (body,) = instance(client, key)["activeElementInstances"]
+
+    inside = elements(client, f"{INSTANCES}/{body['elementInstanceKey']}")
+
+    assert [2, 1, 0, 0] == list(inside["a"].values())
+
+
+def test_parts_of_parts_are_counted_with_the_instance(client: Client) -> None:
+    each = {"items": "=if n = 64 then all else []"}
+    inner = sub("s", start("si"), many(service("a"), each=each), flows="si > a")
+    outer = line(many(inner, each={"items": "=all", "item": "n"}))
+    key = create(client, outer, {"all": list(range(65))})
+
+    found = elements(client, f"{INSTANCES}/{key}")
+
+    assert [1, 0, 64, 0] == list(found["s"].values())
+    assert [65, 0, 64, 0] == list(found["a"].values())
+
+
+def test_the_round_of_a_loop_is_counted_and_not_its_body(client: Client) -> None:
+    key = create(client, line(looped(service("a"), None, 3)))
+    definition = instance(client, key)["processDefinitionKey"]
+
+    assert 1 == elements(client, f"{INSTANCES}/{key}")["a"]["activeCount"]
+    assert 1 == elements(client, f"{DEFINITIONS}/{definition}")["a"]["activeCount"]
 
 
 @pytest.mark.rule("R16", "R18")
