@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
-from chalicelib.bpmn.model import CANCEL, Kind, Process
+from chalicelib.bpmn.model import CANCEL, SCOPES, Kind, Process
 from chalicelib.engine import (
     calls,
     catching,
@@ -80,7 +80,7 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
         raise Rejected(Reason.INVALID_STATE, f"incident {incident.key} is already resolved")
     _check_bounds(draft, command)
     element = draft.live[incident.element_key]
-    variables.merge(draft, element.scope, command.variables)
+    variables.merge(draft, _seen_from(draft, incident, element), command.variables)
     if incident.stage is Stage.WORKING and incident.job_key is not None:
         _restart_job(draft, incident, command)
     elif element.job is not None:
@@ -100,6 +100,14 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
         task_listeners.hear_next(draft, heard, element)
     else:
         execution_listeners.go_on(draft, heard, element)
+
+
+def _seen_from(draft: Draft, incident: Incident, element: ElementInstance) -> int:
+    """Return the scope whose variables an element tries again with: a subprocess that is to
+    complete looks at its own first."""
+    node = draft.node_of(element)
+    is_inside = node.kind in SCOPES and not node.is_body and incident.stage is Stage.COMPLETING
+    return element.key if is_inside else element.scope
 
 
 def mark(draft: Draft, command: MarkIncident) -> None:

@@ -17,6 +17,7 @@ from chalicelib.engine.retries import set_by_operator
 from chalicelib.engine.state import (
     Failure,
     Instance,
+    InstanceState,
     Job,
     JobState,
     RecordKey,
@@ -24,6 +25,7 @@ from chalicelib.engine.state import (
 from chalicelib.errors import Reason, Rejected
 from chalicelib.profile import Profile
 from tests.engine.models import (
+    ad_hoc,
     boundary,
     io,
     line,
@@ -32,7 +34,7 @@ from tests.engine.models import (
     start,
     sub,
 )
-from tests.play import Play, play
+from tests.play import Play, play, to_json
 
 HOUR = timedelta(hours=1)
 
@@ -248,6 +250,25 @@ def test_variables_of_a_resolve_are_set_where_its_element_sees_them() -> None:
     (job,) = game.jobs
     assert (2, {"n": "many"}) == (job.retries, game.variables)
     assert {"n": 2} == game.variables_of(job.scope)
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_a_subprocess_that_is_to_complete_sees_them_before_what_it_has(profile: Profile) -> None:
+    mapped = io({"n": "=text"}, {"seen": "=assert(n, n = 2)"})
+    inner = sub("s", start("si"), service("a"), flows="si > a", extensions=mapped)
+    game = play(line(inner), profile=profile).create(text="two").complete("a")
+    game.resolve("s", variables=to_json({"n": 2}))
+
+    assert {"text": "two", "seen": 2} == game.variables
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_an_ad_hoc_subprocess_sees_them_too(profile: Profile) -> None:
+    box = ad_hoc("h", service("a"), active='["a"]', until="enough")
+    game = play(line(box), profile=profile).create().complete("a")
+    game.resolve("h", variables={"enough": True})
+
+    assert InstanceState.COMPLETED == game.state
 
 
 def test_variables_of_a_resolve_that_is_refused_are_not_set() -> None:
