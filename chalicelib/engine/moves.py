@@ -65,9 +65,17 @@ def _ahead(draft: Draft, node: Node, move: Move) -> Node:
     """Return what an entry of the agenda that gives one move after the other leads to next."""
     if node.inner is not None and move.scope in draft.bodies:
         return node.inner
-    if node.kind is Kind.AD_HOC_SUB_PROCESS:
+    if _is_activation(draft, node, move.scope):
         return draft.plan.nodes[ad_hoc.next_element(draft, move.scope)]
     return draft.plan.nodes[node.outgoing[move.position].target]
+
+
+def _is_activation(draft: Draft, node: Node, scope: int) -> bool:
+    """Say whether an entry of the agenda is of what is activated in an ad-hoc subprocess, not a
+    fork that leads out of it."""
+    around = draft.live.get(scope)
+    is_inside = around is not None and around.element_id == node.id
+    return is_inside and node.kind is Kind.AD_HOC_SUB_PROCESS
 
 
 def is_halted(draft: Draft) -> bool:
@@ -99,7 +107,7 @@ def take_next(draft: Draft) -> Move | None:
             return many.next_iteration(draft, node, move)
         parts.begin(draft, node, move)
         return None
-    if node.kind is Kind.AD_HOC_SUB_PROCESS:
+    if _is_activation(draft, node, scope):
         return ad_hoc.next_activation(draft, draft.node_of(draft.live[scope]), move)
     if position + 1 < len(node.outgoing):
         draft.agenda.append(Move(element_id, scope, None, position + 1))

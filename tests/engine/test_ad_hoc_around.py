@@ -24,6 +24,8 @@ from tests.engine.models import (
     end,
     event_sub,
     line,
+    looped,
+    many,
     process,
     service,
     start,
@@ -255,3 +257,25 @@ def test_no_more_is_active_at_once_than_an_instance_may_hold() -> None:
     for _ in range(1200):
         game.complete("a")
     assert ["after"] == game.open_jobs
+
+
+PLAIN = ad_hoc("h", A, active='["a", "a"]')
+
+
+@pytest.mark.parametrize(
+    ("box", "works"),
+    [
+        (PLAIN, 2),
+        (ad_hoc("h", A, active='["a", "a"]', attributes='ordering="Sequential"'), 2),
+        (many(PLAIN, cardinality="=2"), 4),
+        (looped(PLAIN, maximum=2), 4),
+    ],
+)
+def test_several_flows_lead_out_of_it(box: str, works: int) -> None:
+    flows = "start > h; h > x; h > y; h > z"
+    game = play(process(start(), box, *map(service, "xyz"), flows=flows)).create()
+
+    for _ in range(works):
+        game.complete("a")
+
+    assert ["x", "y", "z"] == game.open_jobs
