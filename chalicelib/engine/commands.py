@@ -17,8 +17,8 @@ class CreateInstance(NamedTuple):
     """Start an instance at the process's none start event, or at the elements that are named.
 
     Shapes: with `caught_at` a message, by name, or a signal starts it at that element:
-        `variables` are then what came, and the element's to hand on. `holders` and
-        `decisions` as an `Instance` has them.
+        `variables` are then what came, and the element's to hand on, and of a signal `broadcast`
+        names the broadcast. `holders` and `decisions` as an `Instance` has them.
     """
 
     definition_key: int
@@ -30,6 +30,7 @@ class CreateInstance(NamedTuple):
     starting_elements: tuple[str, ...] = ()
     caught_at: str | None = None
     message: str | None = None
+    broadcast: str | None = None
     start_lock: StartLock | None = None
     holders: Mapping[Waited, int] = {}
     decisions: Mapping[Called, Decidable | None] = {}

@@ -84,6 +84,7 @@ def _start(ports: Ports, command: BroadcastSignal) -> list[Turn]:
         once = _once(mine)
         if done_before(ports, once) is None:
             start = start_command(ports, definition, element_id, command.variables)
+            start = start._replace(broadcast=command.id)
             turn = take_start(ports, definition, start, once)
             turns += [] if turn is None else [turn]
     return turns

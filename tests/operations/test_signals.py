@@ -165,6 +165,28 @@ def test_whoever_begins_to_wait_after_a_broadcast_waits_for_the_next_one() -> No
     assert InstanceState.ACTIVE == stage.state(after)
 
 
+@pytest.mark.parametrize("others", [0, 25])
+def test_what_a_broadcast_started_waits_for_the_next_one(others: int) -> None:
+    stage = Stage()
+    catching = stage.deploy(CATCH)
+    for _ in range(others):
+        stage.create(catching)
+    again = signal_event("intermediateCatchEvent", "again", "s")
+    started = process(
+        *(signal_event("startEvent", "begin", "s"), again, service("a")),
+        flows="begin > again > a",
+        signals=ALARM,
+    )
+    stage.deploy(started.replace(b'id="p"', b'id="q"'))
+    signals.broadcast_signal(stage.ports, "alarm", {})
+    stage.wait(10)
+    none = stage.activate("a", max_jobs=5)
+    signals.broadcast_signal(stage.ports, "alarm", {})
+    stage.wait(10)
+
+    assert (0, 1) == (len(none), len(stage.activate("a", max_jobs=5)))
+
+
 def test_what_can_go_along_with_a_signal_is_bounded() -> None:
     with pytest.raises(TooLarge, match="expected at most 200000 bytes to go along"):
         signals.broadcast_signal(Stage().ports, "alarm", {"a": "x" * 200_000})
