@@ -98,7 +98,6 @@ class Draft:
         "agenda",
         "before",
         "bodies",
-        "broadcast",
         "completed",
         "counts",
         "deadline",
@@ -133,6 +132,7 @@ class Draft:
         "root",
         "rules",
         "scopes",
+        "signals",
         "state",
         "version",
     )
@@ -171,7 +171,7 @@ class Draft:
         self.heard = 0  # events of the history that conditions were evaluated after
         self.happened: set[tuple[int, str, int]] = set()  # conditional events (conditions.py)
         self.over: list[int] = []  # scopes that are being completed (tokens.py)
-        self.broadcast: str | None = None  # the signal that this turn answers
+        self.signals: list[tuple[int, str]] = []  # over for moves from a depth on (moves.py)
         self.handed: JsonObject = {}  # what its listeners gave to the element that is entered
         self.moves = 0
         self.actions = BASE_ACTIONS

@@ -86,7 +86,7 @@ def start(draft: Draft, command: CreateInstance) -> None:
         parts.start(draft, command)
         return
     process, caught_at = draft.plan.process, command.caught_at
-    draft.broadcast = command.broadcast
+    draft.signals = [] if command.broadcast is None else [(0, command.broadcast)]
     modification.check(draft, command.starting_elements)
     if process.start is None and caught_at is None and not command.starting_elements:
         raise Rejected(

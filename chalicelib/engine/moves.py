@@ -45,12 +45,20 @@ def run(draft: Draft) -> None:
             node = draft.node(node.id, move.scope)
         if draft.actions + node.actions > ACTIONS_MAX and draft.actions > BASE_ACTIONS:
             return
-        draft.moves += 1
+        _count(draft)
         enter(draft, node, take_next(draft) if move.position else draft.agenda.pop())
         if not step.restart_within(turn):
             draft.moves = moves_max
     while not draft.agenda and not draft.purges and _judge(draft):
         pass  # a join that begins anew makes no move, and others may be due
+
+
+def _count(draft: Draft) -> None:
+    """Count the move that is next. A signal that was thrown is over where its token went, which is
+    as long as the agenda is no shorter than it was then; it is not for who waits beside."""
+    draft.moves += 1
+    if draft.signals:
+        draft.signals = [each for each in draft.signals if each[0] < len(draft.agenda)]
 
 
 def _judge(draft: Draft) -> bool:

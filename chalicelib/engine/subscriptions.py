@@ -100,7 +100,7 @@ def subscribe(draft: Draft, element_key: int, named: Named) -> Subscription:
         created_at=draft.now,
         correlation_key=key,
         is_unique=key is not None and draft.rules.keys_are_unique,
-        after=draft.broadcast,
+        after=" ".join(signal for _, signal in draft.signals[-OVER_MAX:]) or None,
         part=node.part or None,
     )
     draft.put(subscription)
@@ -123,7 +123,7 @@ def correlate(draft: Draft, command: Correlate) -> None:
             f"subscription {command.subscription_key} waits no more for {command.name!r}",
         )
     if command.broadcast is not None:
-        draft.broadcast = " ".join([*_over(subscription)[1 - OVER_MAX :], command.broadcast])
+        draft.signals = [(0, signal) for signal in (*_over(subscription), command.broadcast)]
     draft.drop(Subscription, subscription.key)
     draft.history.append(Unsubscribed(subscription.key, came=True))
     element, node = draft.live[subscription.element_key], draft.plan.nodes[subscription.element_id]

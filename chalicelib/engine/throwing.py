@@ -57,6 +57,7 @@ def _owe(draft: Draft, name: subscriptions.Named, key: int, local: JsonObject) -
     command: PublishMessage | BroadcastSignal
     if name.node.element.event_type is EventType.SIGNAL:
         command = BroadcastSignal(str(key), name.name, draft.now, local)
+        draft.signals.append((len(draft.agenda), command.id))
     else:
         command = PublishMessage(str(key), name.name, name.key, draft.root.profile, local)
     draft.emit(Send(draft.key, command, draft.version))

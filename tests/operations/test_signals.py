@@ -13,11 +13,13 @@ from chalicelib.engine.state import InstanceState, Job
 from chalicelib.errors import Rejected, TooLarge
 from chalicelib.operations import broadcasts, signals
 from chalicelib.ports import Message
+from chalicelib.profile import Profile
 from chalicelib.store.marks import Once
 from tests.engine.models import (
     boundary_signal,
     io,
     line,
+    parallel,
     process,
     service,
     signal_event,
@@ -185,6 +187,26 @@ def test_what_a_broadcast_started_waits_for_the_next_one(others: int) -> None:
     stage.wait(10)
 
     assert (0, 1) == (len(none), len(stage.activate("a", max_jobs=5)))
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_what_was_thrown_is_over_for_what_comes_behind(profile: Profile) -> None:
+    stage = Stage()
+    catching = stage.create(stage.deploy(CATCH, profile))
+    thrown = signal_event("intermediateThrowEvent", "t", "s")
+    again = signal_event("intermediateCatchEvent", "again", "s")
+    model = process(
+        *(start(), parallel("f"), thrown, service("a"), boundary_signal("b", "a", "s")),
+        *(service("x"), again, service("c")),
+        flows="start > f; f > t > a; b > x; f > again > c",
+        signals=ALARM,
+    )
+    stage.create(stage.deploy(model.replace(b'id="p"', b'id="q"'), profile))
+    stage.wait(10)
+
+    assert InstanceState.COMPLETED == stage.state(catching)
+    open_jobs = [len(stage.activate(type_)) for type_ in ("a", "x", "c")]
+    assert [1, 0, 1] == open_jobs  # what waits beside gets it
 
 
 def test_what_can_go_along_with_a_signal_is_bounded() -> None:
