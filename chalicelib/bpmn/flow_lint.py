@@ -21,11 +21,9 @@ _MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # nothing that is looked at reads it
 def flow_warnings(process: Process) -> Iterator[tuple[str, str]]:
     """Yield what is to be told of conditions, each by the id of its element or flow."""
     for element in process.elements.values():
-        if element.condition is not None and _constant(element.condition.value) is False:
-            yield element.id, "its condition can never be true"
-        until = None if element.ad_hoc is None else element.ad_hoc.completion
-        if until is not None and _constant(until) is False:
-            yield element.id, "its completionCondition can never be true"
+        for name, condition in _conditions(element):
+            if _constant(condition) is False:
+                yield element.id, f"its {name} can never be true"
         if element.kind is Kind.PARALLEL_GATEWAY:
             continue
         flows = [process.flows[id_] for id_ in element.outgoing if id_ != element.default]
@@ -34,6 +32,20 @@ def flow_warnings(process: Process) -> Iterator[tuple[str, str]]:
         if element.kind is Kind.EXCLUSIVE_GATEWAY:
             yield from _hidden(chosen)
             yield from _undecided(element, [flow for flow in flows if flow.condition is None])
+
+
+def _conditions(element: Element) -> Iterator[tuple[str, Value]]:
+    """Yield the conditions of an element by what they are called in a model."""
+    for event in element.parts or (element,):
+        if event.condition is not None:
+            yield "condition", event.condition.value
+    for marked in (element.ad_hoc, element.many):
+        if marked is not None and marked.completion is not None:
+            yield "completionCondition", marked.completion
+    if element.loop is not None and element.loop.condition is not None:
+        yield "loopCondition", element.loop.condition
+    if element.activation is not None:
+        yield "activationCondition", element.activation
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -72,10 +84,17 @@ def _undecided(gateway: Element, free: Sequence[SequenceFlow]) -> Iterator[tuple
         )
 
 
+def is_fixed(value: Value) -> bool:
+    """Say whether a value is the same whatever the variables, and whenever."""
+    parsed = _parsed(value.text)
+    is_of_now = any(word in value.text for word in _READS_CLOCK)
+    return parsed is not None and not parsed.names and not is_of_now
+
+
 def _constant(value: Value) -> bool | None:
     """Say whether a condition is true or not whatever the variables; None if they decide."""
     parsed = _parsed(value.text)
-    if parsed is None or parsed.names or any(word in value.text for word in _READS_CLOCK):
+    if parsed is None or not is_fixed(value):
         return None
     try:
         return parsed.evaluate({}, now=_MOMENT) is True

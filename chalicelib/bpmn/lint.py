@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from chalicelib.bpmn.ad_hoc_lint import ad_hoc_warnings
 from chalicelib.bpmn.crowds import WRITES_SURE, counted, crowds
 from chalicelib.bpmn.extensions import extensions_of
-from chalicelib.bpmn.flow_lint import flow_warnings, names_in
+from chalicelib.bpmn.flow_lint import flow_warnings, is_fixed, names_in
 from chalicelib.bpmn.model import (
     Element,
     EventType,
     IoMapping,
     Kind,
+    ManyDefinition,
     Process,
 )
 from chalicelib.bpmn.refusals import Fault, described
@@ -187,8 +188,8 @@ def _crowded(process: Process) -> Iterator[tuple[str, str]]:
 
 def _growing(process: Process, item_bytes: int) -> Iterator[tuple[str, str]]:
     for element in process.elements.values():
-        if element.many is not None and element.many.output_collection is not None:
-            name = element.many.output_collection
+        name = None if element.many is None else _added_to(element.many)
+        if name is not None:
             yield (
                 element.id,
                 f"every round adds to {shown(name)}: the variables of one scope may have "
@@ -200,6 +201,13 @@ def _growing(process: Process, item_bytes: int) -> Iterator[tuple[str, str]]:
                 f"{shown(target)} grows each time: the variables of one scope may have "
                 f"{item_bytes} bytes at most",
             )
+
+
+def _added_to(many: ManyDefinition) -> str | None:
+    """Return what the results of a multi-instance activity are added to, if the model does not
+    say how many there are."""
+    rounds = many.input_collection or many.cardinality
+    return None if rounds is not None and is_fixed(rounds) else many.output_collection
 
 
 def _appended(element: Element) -> Iterator[str]:
