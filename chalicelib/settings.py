@@ -152,7 +152,7 @@ def flag(text: str) -> bool:
 
 
 def time_to_live(text: str) -> timedelta:
-    """Return a retention such as `1d8h`; a bare 0 means none.
+    """Return a retention such as `1d8h`; 0 means none, and what is more is a millisecond at least.
 
     Units: ns us ms s m h d w, M of 30 days, Y of 365 days (contracts/zenbpm.md section 1.4).
     Raises: ValueError.
@@ -164,7 +164,7 @@ def time_to_live(text: str) -> timedelta:
     nanoseconds = sum(int(number) * _UNITS_NS[unit] for number, unit in _PART.findall(text))
     if nanoseconds > TIME_TO_LIVE_MAX / timedelta(microseconds=1) * 1_000:
         raise ValueError(f"expected a time to live of at most 1000 years, found {text[:50]!r}")
-    return timedelta(microseconds=nanoseconds // 1_000)
+    return timedelta(milliseconds=-(-nanoseconds // 1_000_000))
 
 
 def _seconds_to_live(text: str) -> int:

@@ -117,6 +117,8 @@ def test_nonsense_is_refused_with_the_key_and_the_variable(
         ("1M", timedelta(days=30)),
         ("1Y1w1m", timedelta(days=372, minutes=1)),
         ("1500us500000ns", timedelta(milliseconds=2)),
+        ("1ns", timedelta(milliseconds=1)),
+        ("0s", timedelta(0)),
     ],
 )
 def test_a_time_to_live_is_a_sum_of_units(text: str, expected: timedelta) -> None:
