@@ -14,7 +14,8 @@ token on before, and ends then. The cancel end event of a
 transaction does the same once all else in the transaction was ended, and leaves by the
 transaction's cancel boundary event.
 
-Source: BPMN 2.0.2 sections 13.5.5 (compensation), 10.3.5 (transaction); contracts/bpmn.md 3.1.
+Source: BPMN 2.0.2 sections 13.5.5 and 10.7 (compensation), 10.3.5 (transaction);
+contracts/bpmn.md 3.1.
 """
 
 from __future__ import annotations
@@ -126,13 +127,13 @@ def _ahead(draft: Draft, node: Node, scope: int) -> tuple[JsonObject | None, Seq
 
 
 def enter_cancel(draft: Draft, node: Node, scope: int, key: int) -> None:
-    """End all else in the transaction; then it is undone. One that repeats is cancelled in all its
-    rounds: what they did is undone together, and the boundary event comes once."""
+    """End all else in the transaction; then it is undone, with what subprocesses did that are
+    active in it. One that repeats is cancelled in all its rounds: what they did is undone together,
+    and the boundary event comes once."""
     whole = _whole(draft, scope)
-    if whole != scope:
-        for round_ in purges.inside(draft, whole)[1]:
-            if round_.element_id == draft.live[whole].element_id:
-                _hand_out(draft, round_)
+    if draft.completed:
+        for inner in purges.inside(draft, whole)[1]:
+            _hand_out(draft, inner)
     _open(draft, node, whole, key)
     tokens.start_purge(draft, Purge(whole, spared=key))
 

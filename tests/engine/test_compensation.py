@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from chalicelib.engine.commands import SetVariables
 from chalicelib.engine.state import InstanceState
 from chalicelib.profile import Profile
 from chalicelib.store import execution
@@ -15,6 +16,7 @@ from tests.engine.event_models import (
     compensation,
     compensation_end,
     compensation_throw,
+    conditional,
     error,
     undone,
 )
@@ -36,7 +38,7 @@ from tests.engine.models import (
     task,
     transaction,
 )
-from tests.play import Play, play
+from tests.play import Play, play, to_json
 
 A = undone(service("a"), service("undo_a"))
 B = undone(service("b"), service("undo_b"))
@@ -244,6 +246,30 @@ def test_a_cancel_end_event_ends_all_else_undoes_and_leaves_by_the_boundary_even
     assert ["undo_b"] == game.open_jobs
     assert (["no"], ["no"]) == (game.complete("undo_b").open_jobs, game.waiting)
     assert InstanceState.COMPLETED == game.complete("no").state
+
+
+@pytest.mark.parametrize("kind", ["sub", "many", "event"])
+def test_what_active_subprocesses_did_is_undone_with_their_transaction(kind: str) -> None:
+    done = undone(service("d"), service("undo_d"))
+    parts = (done, service("w"))
+    flows, inner = "ti > f; f > a > x; f > s", sub("s", start("si"), *parts, flows="si > d > w")
+    if kind == "many":
+        inner = many(inner, items="=[1, 2]", item="item")
+    elif kind == "event":
+        trigger = conditional("item = 7")
+        inner = event_sub("s", trigger, *parts, flows="s_start > d > w", interrupting=False)
+        flows = "ti > f; f > a > x; f > c"
+    game = cancelling(parallel("f"), inner, flows=flows)
+    if kind == "event":
+        (tx,) = (each.key for each in game.root.live.values() if each.element_id == "tx")
+        game.send(SetVariables(to_json({"item": 7}), tx))
+    game.complete("d").complete("a")
+
+    assert ["undo_a", "undo_d"] == sorted(game.open_jobs)
+    (job,) = (job for job in game.jobs if job.type == "undo_d")
+    assert {"sub": None, "many": 1, "event": 7}[kind] == job.inputs.get("item")
+    game.complete("undo_d").complete("undo_a")
+    assert (["no"], ["no"]) == (game.open_jobs, game.waiting)
 
 
 def test_a_transaction_with_nothing_to_undo_is_left_at_once() -> None:
