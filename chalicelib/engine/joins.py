@@ -76,6 +76,19 @@ def is_resetting(draft: Draft, node: Node, scope: int) -> bool:
     return draft.joins.get((scope, node.id), NOBODY).used > node.all_arrived
 
 
+def wait_on(draft: Draft, node: Node, scope: int) -> bool:
+    """Let a complex gateway that went on, to be stopped, wait again with the tokens that came, if
+    others are expected; say whether they are."""
+    place = scope, node.id
+    arrived, more, used = draft.joins[place]
+    again = Join(arrived | used, more)
+    if not _expects_more(draft, node, scope, again):
+        return False
+    draft.joins[place] = again
+    draft.count(scope, used.bit_count() - 1)
+    return True
+
+
 def begin_anew(draft: Draft, node: Node, scope: int) -> None:
     """Let a complex gateway wait for tokens to go on with again, those included that wait."""
     join = draft.joins.pop((scope, node.id), NOBODY)
@@ -113,11 +126,14 @@ def _is_due(draft: Draft, node: Node, scope: int, join: Join) -> bool:
         return False
     if _is_activated(draft, node, scope, join):
         return True
+    return not _expects_more(draft, node, scope, join)
+
+
+def _expects_more(draft: Draft, node: Node, scope: int, join: Join) -> bool:
+    """Say whether another token can still come by a flow that is empty."""
     taken = join.arrived | join.used
     empty = node.all_arrived & ~taken
-    return not any(
-        ways.any & empty and not ways.unhelped & taken for ways in _ways(draft, node, scope)
-    )
+    return any(ways.any & empty and not ways.unhelped & taken for ways in _ways(draft, node, scope))
 
 
 def _ways(draft: Draft, node: Node, scope: int) -> Iterator[Ways]:

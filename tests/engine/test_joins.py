@@ -287,6 +287,16 @@ def test_a_condition_that_fails_is_an_incident() -> None:
     assert (1, InstanceState.COMPLETED) == (ran(game, "t"), game.state)
 
 
+def test_a_condition_that_was_mended_and_is_not_true_yet_waits_for_the_others() -> None:
+    gateway = complex_("j", "activationCount >= n")
+    game = play(process(*THREE, gateway, flows=THREE_FLOWS)).create(n="two").complete("a")
+    game.set(n=3).resolve()
+
+    assert ([], 0) == (game.incidents, ran(game, "t"))
+    assert 0 == ran(game.complete("b"), "t")
+    assert (1, InstanceState.COMPLETED) == (ran(game.complete("c"), "t"), game.state)
+
+
 def test_a_token_that_cannot_come_any_more_is_not_waited_for_to_begin_anew() -> None:
     gateway = complex_("j", "activationCount >= 2")
     parts = (*THREE, gateway, boundary_error("e", "c"))

@@ -13,7 +13,7 @@ from chalicelib.engine import flows, joins, tokens, variables
 from chalicelib.engine.draft import Draft
 from chalicelib.engine.state import Move
 from chalicelib.engine.stuck import ErrorType, Stuck
-from chalicelib.engine.turn import Left
+from chalicelib.engine.turn import Left, Terminated
 from chalicelib.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def enter_complex(draft: Draft, node: Node, scope: int, key: int) -> None:
         return
     count = joins.activation_count(draft, node, scope)
     if count and node.activation is not None and not joins.is_true(draft, node, scope, count):
+        if joins.wait_on(draft, node, scope):  # it was stopped before by what is mended now
+            draft.history.append(Terminated(key))
+            return
         raise Stuck(
             ErrorType.CONDITION_ERROR,
             f"activationCondition of {node.id} is false and no further token is expected; came: "
