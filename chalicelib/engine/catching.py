@@ -151,6 +151,16 @@ def _close_others(draft: Draft, key: int) -> None:
         draft.live[key] = element._replace(timers=(), subscriptions=())
 
 
+def mend(draft: Draft, key: int, values: JsonObject) -> bool:
+    """Put what an operator says instead of what an event caught, or a call got back, under the same
+    names, and hides; say whether there was something."""
+    caught = draft.find(Variables, key)
+    instead = {} if caught is None else {n: v for n, v in values.items() if n in caught.values}
+    if caught is not None and instead:
+        draft.put(Variables(key, {**caught.values, **instead}))
+    return bool(instead)
+
+
 def complete_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     """Hand on again what could not be when it came, and leave. Raises: Stuck."""
     caught = draft.find(Variables, element.key)

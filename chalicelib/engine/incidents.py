@@ -95,7 +95,7 @@ def resolve(draft: Draft, command: ResolveIncident) -> None:
     element = draft.live[element.key] = element._replace(incident=None)
     heard = _heard_before(draft, incident)
     if heard is None:
-        _take_up(draft, incident, element)
+        _take_up(draft, incident, element, command.variables)
     elif element.job is not None:
         task_listeners.hear_next(draft, heard, element)
     else:
@@ -208,7 +208,9 @@ def _retries(
     return retries.initial(draft, node, seen), None
 
 
-def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None:
+def _take_up(
+    draft: Draft, incident: Incident, element: ElementInstance, mended: JsonObject
+) -> None:
     """Let an element go on at the stage where it stopped."""
     node = draft.node_of(element)
     match incident.stage:
@@ -224,7 +226,7 @@ def _take_up(draft: Draft, incident: Incident, element: ElementInstance) -> None
             _hear_again(draft, incident, node, element)
         case Stage.COMPLETING | Stage.LEAVING:
             try:
-                _leave_again(draft, incident, node, element)
+                _leave_again(draft, incident, node, element, mended)
             except Stuck as stuck:
                 stop(draft, element, stuck, incident.job_key)
         case _:
@@ -298,18 +300,23 @@ def _arm_again(draft: Draft, node: Node, element: ElementInstance) -> None:
     waits.arm_boundary(draft, node, element, {**seen, **inside})
 
 
-def _leave_again(draft: Draft, incident: Incident, node: Node, element: ElementInstance) -> None:
-    """Map outputs again, or choose a flow again. Raises: Stuck."""
+def _leave_again(
+    draft: Draft, incident: Incident, node: Node, element: ElementInstance, mended: JsonObject
+) -> None:
+    """Map outputs again, or choose a flow again; what is `mended` comes instead of what the element
+    got under its names. Raises: Stuck."""
     job = None if incident.job_key is None else draft.find(Job, incident.job_key)
     if incident.stage is Stage.LEAVING and node.kind not in CHOOSING:
         draft.live.pop(element.key)
         tokens.leave(draft, node, element.scope, element.key)
     elif job is not None:
-        jobs.finish(draft, job, element)
-    elif node.call is not None and not node.is_body:
-        calls.complete_again(draft, node, element)
+        jobs.finish(draft, job, element, mended)
     elif tokens.holds_tokens(node):
         tokens.complete_inside(draft, node, element)
+    elif mended and catching.mend(draft, element.key, mended):
+        _leave_again(draft, incident, node, element, {})
+    elif node.call is not None:
+        calls.complete_again(draft, node, element)
     elif node.kind in (Kind.INTERMEDIATE_CATCH_EVENT, Kind.RECEIVE_TASK):
         catching.complete_again(draft, node, element)
     else:

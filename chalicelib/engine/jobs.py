@@ -164,12 +164,19 @@ def _complete_task(draft: Draft, task: Job, command: CompleteJob) -> None:
         _complete(draft, task, command)
 
 
-def finish(draft: Draft, job: Job, element: ElementInstance) -> None:
-    """Map the outputs of a completed job and leave its element; what fails is an incident."""
+def finish(
+    draft: Draft, job: Job, element: ElementInstance, mended: JsonObject | None = None
+) -> None:
+    """Map the outputs of a completed job and leave its element; what fails is an incident.
+
+    Shapes: what an operator `mended` comes instead of what the job had or gave under that name.
+    """
     node = draft.node_of(element)
     try:
         local = variables.local_of(node, job.inputs, job.local)
-        map_out(draft, node, element, local, job.outputs or {})
+        produced = job.outputs or {}
+        instead = {n: v for n, v in (mended or {}).items() if n in produced or n in local}
+        map_out(draft, node, element, local, {**produced, **instead})
     except Stuck as stuck:
         stop(draft, element, stuck, job.key)
 

@@ -27,9 +27,12 @@ from chalicelib.profile import Profile
 from tests.engine.models import (
     ad_hoc,
     boundary,
+    boundary_message,
     io,
     line,
+    message_catch,
     process,
+    receive,
     service,
     start,
     sub,
@@ -260,6 +263,45 @@ def test_a_subprocess_that_is_to_complete_sees_them_before_what_it_has(profile: 
     game.resolve("s", variables=to_json({"n": 2}))
 
     assert {"text": "two", "seen": 2} == game.variables
+
+
+MAPPED = io({"got": "=1"}, {"seen": "=assert(n, n = 2)", "had": "=got"})
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_they_come_instead_of_what_a_job_gave_under_their_names(profile: Profile) -> None:
+    game = play(line(service("a", extensions=MAPPED), service("b")), profile=profile).create()
+    game.complete("a", n="two").resolve("a", variables=to_json({"n": 2, "got": 3}))
+
+    assert ["b"] == game.open_jobs
+    assert (2, 3) == (game.variables["seen"], game.variables["had"])
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+@pytest.mark.parametrize("kind", ["catch", "receive", "boundary"])
+def test_they_come_instead_of_what_was_caught_under_their_names(
+    profile: Profile, kind: str
+) -> None:
+    mapped = io(outputs={"seen": "=assert(n, n = 2)"})
+    parts = [message_catch("c", "m", extensions=mapped)]
+    if kind == "receive":
+        parts = [receive("c", "m", extensions=mapped)]
+    elif kind == "boundary":
+        event = boundary_message("c", "a", "m")
+        parts = [
+            service("a"),
+            event.replace(">", f"><extensionElements>{mapped}</extensionElements>", 1),
+        ]
+    xml = process(
+        *(start(), *parts, service("b")),
+        flows="start > a; c > b" if kind == "boundary" else "start > c > b",
+        messages={"m": "=k"},
+    )
+    game = play(xml, profile=profile).create(k="k")
+    game.publish("m", n="two").resolve("c", variables=to_json({"n": 2}))
+
+    assert ["b"] == game.open_jobs
+    assert 2 == game.variables["seen"]
 
 
 @pytest.mark.parametrize("profile", list(Profile))
