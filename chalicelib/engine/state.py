@@ -200,7 +200,8 @@ class Incident:
 
     Shapes: `error_type` is a Zeebe word, such as `IO_MAPPING_ERROR`; `scope` is that of the
         element; `is_unarmed` says that its boundary events could not be armed before this came;
-        `acknowledged_at` is when an operator called it resolved, though nothing went on.
+        `acknowledged_at` is when an operator called it resolved, though nothing went on. One whose
+        element `is_listening` stops no token, only an event subprocess from being triggered.
     """
 
     key: int
@@ -216,6 +217,7 @@ class Incident:
     scope: int = 0
     is_unarmed: bool = False
     acknowledged_at: datetime | None = None
+    is_listening: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def stop(draft: Draft, element: ElementInstance, stuck: Stuck, job: int | None =
         stage=stuck.stage,
         scope=draft.shown_scope(element.scope),
         is_unarmed=stuck.stage in (Stage.WORKING, Stage.HEARING) and _is_unarmed(earlier),
+        is_listening=element.is_listening,
     )
     draft.put(incident)
     draft.incident_count += 1

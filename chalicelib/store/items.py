@@ -102,7 +102,7 @@ RECORDS: Mapping[type[Record], Row] = {
         table.INCIDENT,
         (
             *fields.plain("element_id", "element_key", "error_type", "message", "job_key"),
-            *fields.plain("scope", "is_unarmed"),
+            *fields.plain("scope", "is_unarmed", "is_listening"),
             *fields.times("created_at", "resolved_at", "acknowledged_at"),
             *fields.words("stage", Stage),
         ),

@@ -9,9 +9,11 @@ import pytest
 from chalicelib.store import names
 from tests.api.client import Answer, Client
 from tests.api.driver import create, deploy, instance
+from tests.engine.event_models import message
 from tests.engine.models import (
     boundary_message,
     end,
+    event_sub,
     line,
     message_catch,
     message_event,
@@ -147,6 +149,18 @@ def test_a_second_subscription_to_a_message_is_an_incident(client: Client) -> No
     assert 201 == client.post(f"/v1/incidents/{incident['key']}/resolve").status
     assert 201 == publish(client, "paid", "o-1").status
     assert {"completed"} == {instance(client, key)["state"] for key in (one, two)}
+
+
+def test_an_incident_of_an_event_subprocess_that_was_not_armed_has_no_token(client: Client) -> None:
+    rescue = event_sub("e", message("paid"), service("c"), flows="e_start > c")
+    key = create(client, process(*(start(), service("a"), rescue), flows="start > a", messages=KEY))
+    catching = create(client, CATCH)
+
+    (unarmed,) = client.get(f"/v1/process-instances/{key}/incidents").json["items"]
+    (stopped,) = client.get(f"/v1/process-instances/{catching}/incidents").json["items"]
+
+    assert ("e_start", 0) == (unarmed["elementId"], unarmed["executionToken"])
+    assert stopped["elementInstanceKey"] == stopped["executionToken"]
 
 
 def test_a_repeat_under_the_same_key_is_201_and_counts_once(client: Client) -> None:

@@ -212,8 +212,10 @@ INCIDENT = Object(
         "message": member(Text(), lambda incident: incident.message),
         "createdAt": member(Moment(), lambda incident: incident.created_at),
         "resolvedAt": member(Moment(), lambda incident: incident.resolved_at, optional=True),
-        # A token is where it is: at its element instance.
-        "executionToken": member(KEY, lambda incident: incident.element_key),
+        # A token is where it is, at its element instance; what listens for an event has none.
+        "executionToken": member(
+            KEY, lambda incident: 0 if incident.is_listening else incident.element_key
+        ),
         "jobKey": member(KEY, lambda incident: incident.job_key, optional=True),
     },
 )
