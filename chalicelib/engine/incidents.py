@@ -217,7 +217,7 @@ def _take_up(
         case Stage.WORKING:
             _work_again(draft, incident, node, element)
         case Stage.ENTERING:
-            if incident.error_type == ErrorType.EXECUTION_LIMIT:
+            if draft.element_count > draft.elements_max:
                 draft.element_count = 1  # as far again
             moves.enter_again(draft, node, element)
         case Stage.ARMING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import ChildWait, Incident, Instance, InstanceState, JobState
 from chalicelib.operations.advance import advance
+from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import Start, cancel_process_instance, create_process_instance
 from chalicelib.operations.turns import take_start
 from chalicelib.ports import Settings
@@ -310,6 +312,20 @@ def test_calls_that_nest_too_deeply_are_an_incident() -> None:
     found = incident(stage, key)
     assert "EXECUTION_LIMIT" == found.error_type
     assert "maxProcessInstanceNestingDepth" in found.message
+
+
+def test_a_call_that_nests_too_deeply_goes_on_when_it_may_and_counts_elements_as_before() -> None:
+    stage = Stage(Settings(limits=Limits(max_depth=1)))
+    top = stage.create(stage.deploy(line(call("c", "p"))))
+    (child,) = children(stage, top)
+
+    resolve_incident(stage.ports, incident(stage, child.key).key, Mended())
+    assert "EXECUTION_LIMIT" == incident(stage, child.key).error_type
+    assert child.root.element_count == stage.instance(child.key).root.element_count
+
+    stage.ports = replace(stage.ports, settings=Settings(limits=Limits(max_depth=2)))
+    resolve_incident(stage.ports, incident(stage, child.key).key, Mended())
+    assert 1 == len(children(stage, child.key))
 
 
 def test_what_is_called_and_is_not_there_is_an_incident_of_its_own_type() -> None:
