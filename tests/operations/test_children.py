@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from chalicelib.engine.commands import (
 from chalicelib.engine.limits import Limits
 from chalicelib.engine.state import ChildWait, Incident, Instance, InstanceState, JobState
 from chalicelib.operations.advance import advance
-from chalicelib.operations.incidents import Mended, resolve_incident
 from chalicelib.operations.instances import Start, cancel_process_instance, create_process_instance
 from chalicelib.operations.turns import take_start
 from chalicelib.ports import Settings
@@ -298,34 +296,6 @@ def test_cancelling_ends_all_children_below(stage: Stage) -> None:
     for each in (key, middle.key, child.key):
         assert InstanceState.TERMINATED is stage.state(each)
         assert is_clean(stage, each)
-
-
-def test_calls_that_nest_too_deeply_are_an_incident() -> None:
-    stage = Stage(Settings(limits=Limits(max_depth=3)))
-    definition = stage.deploy(line(call("c", "p")))
-    key = stage.create(definition)
-    for _ in range(3):
-        (child,) = children(stage, key)
-        key = child.key
-
-    assert [] == children(stage, key)
-    found = incident(stage, key)
-    assert "EXECUTION_LIMIT" == found.error_type
-    assert "maxProcessInstanceNestingDepth" in found.message
-
-
-def test_a_call_that_nests_too_deeply_goes_on_when_it_may_and_counts_elements_as_before() -> None:
-    stage = Stage(Settings(limits=Limits(max_depth=1)))
-    top = stage.create(stage.deploy(line(call("c", "p"))))
-    (child,) = children(stage, top)
-
-    resolve_incident(stage.ports, incident(stage, child.key).key, Mended())
-    assert "EXECUTION_LIMIT" == incident(stage, child.key).error_type
-    assert child.root.element_count == stage.instance(child.key).root.element_count
-
-    stage.ports = replace(stage.ports, settings=Settings(limits=Limits(max_depth=2)))
-    resolve_incident(stage.ports, incident(stage, child.key).key, Mended())
-    assert 1 == len(children(stage, child.key))
 
 
 def test_what_is_called_and_is_not_there_is_an_incident_of_its_own_type() -> None:
