@@ -305,9 +305,11 @@ def terminate(draft: Draft, element: ElementInstance) -> None:
         job = draft.find(Job, key)
         if job is not None and job.state in (JobState.ACTIVE, JobState.FAILED):
             draft.put(job._replace(state=JobState.TERMINATED), Guard.CANCEL)
+    is_part = element.key in draft.bodies and draft.is_part(element.key)
     close(draft, element.key)
     compensation.forget(draft, element.key)
-    if not (element.loop or element.is_listening or draft.node_of(element).kind is Kind.PROCESS):
+    is_ours = element.loop or element.is_listening or is_part  # which nobody was told of
+    if not (is_ours or draft.node_of(element).kind is Kind.PROCESS):
         draft.history.append(Terminated(element.key))
 
 

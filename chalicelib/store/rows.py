@@ -137,7 +137,7 @@ def element_rows(store: Table, instance_key: int) -> dict[int, HistoryRow]:
                 rows[key] = HistoryRow(key, flow_id, home, at, is_flow=True, ended_at=at)
             case Left(key, outputs):
                 rows[key] = replace(rows[key], ended_at=at, outputs=outputs)
-            case Terminated(key):
+            case Terminated(key) if key in rows:  # older history tells the end of parts, too
                 rows[key] = replace(rows[key], ended_at=at, was_terminated=True)
             case _:
                 pass

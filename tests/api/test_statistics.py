@@ -19,6 +19,7 @@ from tests.api.driver import (
     one_task,
     resolve,
 )
+from tests.api.test_scopes import children
 from tests.engine.models import line, looped, many, service, start, sub
 
 DEFINITIONS, INSTANCES = "/v1/process-definitions", "/v1/process-instances"
@@ -146,6 +147,20 @@ def test_an_incident_of_an_iteration_is_counted_in_its_body(client: Client) -> N
     inside = elements(client, f"{INSTANCES}/{body['elementInstanceKey']}")
 
     assert [2, 1, 0, 0] == list(inside["a"].values())
+
+
+def test_what_was_cancelled_in_a_large_body_is_counted_as_terminated(client: Client) -> None:
+    items = list(range(65))
+    key = create(client, line(many(service("a"), each={"items": "=items"})), {"items": items})
+    (body,) = instance(client, key)["activeElementInstances"]
+    cancel(client, key)
+
+    found = elements(client, f"{INSTANCES}/{key}")
+    (part, *_) = children(client, body["elementInstanceKey"])
+    history = client.get(f"{INSTANCES}/{part['key']}/history")
+
+    assert [0, 0, 0, 65] == list(found["a"].values())
+    assert (200, {"a"}) == (history.status, {row["elementId"] for row in history.json["items"]})
 
 
 def test_parts_of_parts_are_counted_with_the_instance(client: Client) -> None:
