@@ -25,7 +25,7 @@ from chalicelib.operations.retention import time_to_live
 from chalicelib.operations.scopes import Found
 from chalicelib.ports import Ports
 from chalicelib.profile import Profile
-from chalicelib.store import aliases, definitions, lists, rows
+from chalicelib.store import definitions, lists, rows
 from chalicelib.store.definitions import Definition
 from chalicelib.store.lists import LIST_MAX, QUERY_COSTS, Cut, Listed, WantedInstances
 from chalicelib.store.marks import Once
@@ -153,17 +153,23 @@ def get_process_instance_history(
 def get_process_instance_incidents(
     ports: Ports, key: int, is_resolved: bool | None, cut: Cut
 ) -> Listed[Incident]:
-    """Return a page of an instance's incidents, the newest first: all, or those of one scope."""
-    home = aliases.instances_of(ports.table, [key]).get(key)
-    if home is None:
+    """Return a page of an instance's incidents, the newest first: all, or those of one scope, also
+    those of instances that do parts of its multi-instance bodies."""
+    named = scopes.find(ports, key)
+    if named is None:
         return Listed([], 0)
+    parts, is_floor = scopes.parts(ports, named)
+    homes = [named.instance.key, *(part.key for part in parts)]
+    asked = None if key == named.instance.key else {key, *homes[1:]}  # scopes
     found = [
         incident
+        for home in homes
         for incident in lists.incidents_of(ports.table, home)
-        if key in (home, incident.scope) and is_resolved in (None, incident.resolved_at is not None)
+        if (asked is None or (incident.scope or incident.instance_key) in asked)
+        and is_resolved in (None, incident.resolved_at is not None)
     ]
     found.sort(key=lambda incident: incident.key, reverse=not cut.ascending)
-    return cut.page_of(found)
+    return cut.page_of(found, is_floor=is_floor)
 
 
 def cancel_process_instance(ports: Ports, key: int) -> None:

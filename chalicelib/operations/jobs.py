@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chalicelib.engine import lifecycle
 from chalicelib.engine.commands import CompleteJob
 from chalicelib.engine.job_results import JobResult
 from chalicelib.engine.state import Failure, Job, JobState
 from chalicelib.errors import Conflict, Reason, Rejected
 from chalicelib.json_text import JsonObject
+from chalicelib.operations import scopes
 from chalicelib.operations.advance import advance
 from chalicelib.operations.attempts import attempts
 from chalicelib.ports import Ports
-from chalicelib.store import failures, instances, jobs, lists
+from chalicelib.store import failures, jobs, lists
 from chalicelib.store.lists import Cut, Listed, WantedJobs
 
 
@@ -72,8 +75,13 @@ def get_jobs(ports: Ports, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
 
 
 def get_process_instance_jobs(ports: Ports, key: int, cut: Cut) -> Listed[Job]:
-    """Return a page of all jobs in an instance, or in one scope of it."""
-    instance = instances.load(ports.table, key)
-    is_whole = instance is not None and key == instance.key
-    wanted = WantedJobs(instance_key=key, scope=None if is_whole else key)
-    return lists.list_jobs(ports.table, wanted, cut)
+    """Return a page of all jobs in an instance, or in one scope of it, also of those that instances
+    do which are parts of its multi-instance bodies."""
+    found = scopes.find(ports, key)
+    if found is None:
+        return Listed([], 0)
+    parts, is_floor = scopes.parts(ports, found)
+    scope = None if key == found.instance.key else key
+    wanted = WantedJobs(instance_key=key, scope=scope, parts=[part.key for part in parts])
+    listed = lists.list_jobs(ports.table, wanted, cut)
+    return replace(listed, is_floor=is_floor or listed.is_floor)

@@ -16,10 +16,12 @@ from chalicelib.errors import Reason, Rejected
 from chalicelib.ports import Ports
 from chalicelib.store import definitions, instances, lists, rows
 from chalicelib.store.definitions import Definition
+from chalicelib.store.lists import LIST_MAX, QUERY_COSTS
 from chalicelib.store.rows import ScopeRow
 
 UNDOING = frozenset({EventType.COMPENSATION, EventType.CANCEL})
 THROWING = frozenset({Kind.INTERMEDIATE_THROW_EVENT, Kind.END_EVENT})
+PARTS_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances that one answer is read from
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,13 @@ def _called(ports: Ports, instance: Instance, key: int, process: Process) -> lis
     return [Found(each.key, each, definition_of(ports, each)) for each in whole]
 
 
-def parts(ports: Ports, found: Found, scope: int | None, bound: int) -> tuple[list[Instance], bool]:
-    """Return the instances that do parts of the bodies in an instance, and in these, or of one body
-    alone; at most so many, and whether there are more."""
+def parts(ports: Ports, found: Found) -> tuple[list[Instance], bool]:
+    """Return the instances that do parts of the bodies in an instance, and in these, or, for the
+    key of a body, of that alone; at most PARTS_LOOKS_MAX, and whether there are more."""
     if not any(element.many for element in found.definition.process.elements.values()):
         return [], False
-    parted = [found.instance]
+    parted, bound = [found.instance], PARTS_LOOKS_MAX
+    scope = None if found.key == found.instance.key else found.key
     for each in parted:  # which grows by what has parts of its own
         called = rows.child_rows(ports.table, each.key)
         wanted = [child for child, around in called.items() if scope in (None, around)]

@@ -12,10 +12,8 @@ from chalicelib.operations.definitions import WantedDefinitions
 from chalicelib.ports import Ports
 from chalicelib.store import rows, statistics
 from chalicelib.store.definitions import DefinitionInfo
-from chalicelib.store.lists import LIST_MAX, QUERY_COSTS, Cut, Listed
+from chalicelib.store.lists import LIST_MAX, Cut, Listed
 from chalicelib.store.statistics import InstanceCounts
-
-PARTS_LOOKS_MAX = LIST_MAX // QUERY_COSTS  # instances whose history one answer is counted from
 
 
 @dataclass(slots=True)
@@ -84,7 +82,7 @@ def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
     found = scopes.require(ports, key)
     home = found.instance
     scope = None if key == home.key else key
-    parts, is_floor = scopes.parts(ports, found, scope, PARTS_LOOKS_MAX)
+    parts, is_floor = scopes.parts(ports, found)
     counts: dict[str, ElementCounts] = {}
     _count(ports, home, scope, counts)
     for part in parts:

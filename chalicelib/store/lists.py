@@ -108,13 +108,15 @@ class WantedInstances:
 class WantedJobs:
     """Which jobs to list; None leaves a question open.
 
-    Shapes: `scope` is the element instance that owns the variables the job sees; `is_held` asks
+    Shapes: `scope` is the element instance that owns the variables the job sees; `parts` are the
+        instances that do parts of what the key names, whose jobs are its own; `is_held` asks
         whether somebody has it at the moment `at`, `transition` about which step the listeners of a
         user task are asked, "" for none.
     """
 
     instance_key: int | None = None
     scope: int | None = None
+    parts: Sequence[int] = ()
     type: str | None = None
     states: frozenset[JobState] | None = None
     assignee: str | None = None
@@ -282,7 +284,7 @@ def list_jobs(store: Table, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
     newest instances.
     """
     if wanted.instance_key is not None:
-        looked, is_floor = _jobs_around(store, wanted.instance_key), False
+        looked, is_floor = _jobs_around(store, wanted.instance_key, wanted.parts, cut.looks_max)
     elif wanted.states is not None and wanted.states <= _OPEN_JOBS:
         looked, is_floor = _open_jobs(store, cut.looks_max)
     else:
@@ -297,7 +299,7 @@ def list_jobs(store: Table, wanted: WantedJobs, cut: Cut) -> Listed[Job]:
 def _is_asked(job: Job, wanted: WantedJobs) -> bool:
     return (
         job.kind == wanted.kind
-        and (wanted.scope is None or job.scope == wanted.scope)
+        and (wanted.scope is None or job.scope == wanted.scope or job.scope in wanted.parts)
         and (wanted.type is None or job.type == wanted.type)
         and (wanted.states is None or job.state in wanted.states)
         and (wanted.assignee is None or job.assignee == wanted.assignee)
@@ -323,10 +325,16 @@ def _jobs_of(store: Table, instance_key: int) -> Iterator[Item]:
     return reading.every(store, Query(LIVE, pk, first=prefix, last=table.after(prefix)))
 
 
-def _jobs_around(store: Table, key: int) -> Iterable[Item]:
-    """Return the jobs of the instance that a key belongs to; a key that names nothing has none."""
+def _jobs_around(
+    store: Table, key: int, parts: Sequence[int], looks_max: int
+) -> tuple[Iterable[Item], bool]:
+    """Return the jobs of the instance that a key belongs to, all of them, and those of instances
+    that do parts of it; a key that names nothing has none."""
     home = aliases.instances_of(store, [key]).get(key)
-    return () if home is None else _jobs_of(store, home)
+    own = [] if home is None else list(_jobs_of(store, home))
+    bound = max(0, looks_max - len(own))
+    theirs = list(islice((item for part in parts for item in _jobs_of(store, part)), bound + 1))
+    return own + theirs[:bound], len(theirs) > bound
 
 
 def _open_jobs(store: Table, looks_max: int) -> tuple[Iterable[Item], bool]:

@@ -139,6 +139,38 @@ def test_the_iterations_of_a_body_are_counted_and_not_the_body(client: Client, c
     assert [count - 1, 1] == list(everywhere["a"].values())
 
 
+@pytest.mark.parametrize("count", [3, 65])
+def test_jobs_and_incidents_of_iterations_are_those_of_the_instance_and_of_the_body(
+    client: Client, count: int
+) -> None:
+    each = {"items": "=items", "item": "n"}
+    items = [1, "x", *range(2, count)]
+    key = create(client, line(many(service("a", retries="=n"), each=each)), {"items": items})
+    (body,) = instance(client, key)["activeElementInstances"]
+
+    for around in (key, body["elementInstanceKey"]):
+        jobs, incidents = (
+            client.get(f"{INSTANCES}/{around}/{what}?size=100").json
+            for what in ("jobs", "incidents")
+        )
+        assert count - 1 == jobs["totalCount"] == len({job["key"] for job in jobs["items"]})
+        assert ["a"] == [incident["elementId"] for incident in incidents["items"]]
+
+
+def test_jobs_of_a_large_body_are_not_those_of_another(client: Client) -> None:
+    each = {"items": "=items", "item": "n"}
+    one, other = (many(service(id_), each=each) for id_ in "ab")
+    key = create(client, line(one, other), {"items": list(range(65))})
+    for job in activate(client, "a", maxJobs=100):
+        complete(client, job["key"])
+    (body,) = instance(client, key)["activeElementInstances"]
+
+    jobs = client.get(f"{INSTANCES}/{body['elementInstanceKey']}/jobs").json
+
+    assert 65 == jobs["totalCount"]
+    assert {"b"} == {job["elementId"] for job in jobs["items"]}
+
+
 def test_an_incident_of_an_iteration_is_counted_in_its_body(client: Client) -> None:
     each = {"items": "=items", "item": "n"}
     key = create(client, line(many(service("a", retries="=n"), each=each)), {"items": [1, "x"]})
