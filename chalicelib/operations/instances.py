@@ -102,7 +102,7 @@ def get_process_instance(ports: Ports, key: int) -> Found:
 def get_whole_instance(ports: Ports, key: int) -> Found:
     """Return an instance by its own key alone, with its variables. Raises: Rejected(NOT_FOUND)."""
     found = scopes.find(ports, key)
-    if found is None or found.key != found.instance.key:
+    if found is None or found.scope is not None:
         raise scopes.not_found(key)
     return found
 
@@ -145,8 +145,7 @@ def get_process_instance_history(
     found = scopes.find(ports, key)
     if found is None:
         return Listed([], 0), None
-    home = found.instance.key
-    listed = rows.list_history(ports.table, home, cut, None if key == home else key)
+    listed = rows.list_history(ports.table, found.instance.key, cut, found.scope)
     return listed, found.definition.process
 
 
@@ -160,7 +159,7 @@ def get_process_instance_incidents(
         return Listed([], 0)
     parts, is_floor = scopes.parts(ports, named)
     homes = [named.instance.key, *(part.key for part in parts)]
-    asked = None if key == named.instance.key else {key, *homes[1:]}  # scopes
+    asked = None if named.scope is None else {key, *homes[1:]}
     found = [
         incident
         for home in homes
@@ -192,7 +191,7 @@ def modify_process_instance(
             raise Rejected(
                 Reason.INVALID_STATE, f"subprocess {key} of process instance {home} has ended"
             )
-        advance(ports, home, replace(command, scope=None if key == home else key), once)
+        advance(ports, home, replace(command, scope=found.scope), once)
     return scopes.require(ports, key)
 
 
@@ -225,7 +224,7 @@ def delete_process_instance_variable(ports: Ports, key: int, name: str) -> None:
 def _require_whole(ports: Ports, key: int) -> None:
     """Refuse keys of what belongs to an instance: `advance` would take them for it."""
     found = scopes.require(ports, key)
-    if key != found.instance.key:
+    if found.scope is not None:
         raise Rejected(
             Reason.INVALID_STATE,
             f"process instance {key} is a child of {found.instance.key}, "

@@ -81,7 +81,6 @@ def get_process_instance_jobs(ports: Ports, key: int, cut: Cut) -> Listed[Job]:
     if found is None:
         return Listed([], 0)
     parts, is_floor = scopes.parts(ports, found)
-    scope = None if key == found.instance.key else key
-    wanted = WantedJobs(instance_key=key, scope=scope, parts=[part.key for part in parts])
+    wanted = WantedJobs(instance_key=key, scope=found.scope, parts=[part.key for part in parts])
     listed = lists.list_jobs(ports.table, wanted, cut)
     return replace(listed, is_floor=is_floor or listed.is_floor)

@@ -36,6 +36,11 @@ class Found:
     definition: Definition
     ended: ScopeRow | None = None
 
+    @property
+    def scope(self) -> int | None:
+        """The scope that is meant; None for all of the instance."""
+        return None if self.key == self.instance.key else self.key
+
 
 def find(ports: Ports, key: int) -> Found | None:
     """Return the instance or the subprocess of a key, with its variables; None if it names none."""
@@ -102,8 +107,7 @@ def parts(ports: Ports, found: Found) -> tuple[list[Instance], bool]:
     key of a body, of that alone; at most PARTS_LOOKS_MAX, and whether there are more."""
     if not any(element.many for element in found.definition.process.elements.values()):
         return [], False
-    parted, bound = [found.instance], PARTS_LOOKS_MAX
-    scope = None if found.key == found.instance.key else found.key
+    parted, bound, scope = [found.instance], PARTS_LOOKS_MAX, found.scope
     for each in parted:  # which grows by what has parts of its own
         called = rows.child_rows(ports.table, each.key)
         wanted = [child for child, around in called.items() if scope in (None, around)]

@@ -80,13 +80,11 @@ def get_process_instance_element_statistics(ports: Ports, key: int) -> Elements:
     Raises: Rejected(NOT_FOUND).
     """
     found = scopes.require(ports, key)
-    home = found.instance
-    scope = None if key == home.key else key
     parts, is_floor = scopes.parts(ports, found)
     counts: dict[str, ElementCounts] = {}
-    _count(ports, home, scope, counts)
+    _count(ports, found.instance, found.scope, counts)
     for part in parts:
-        _count(ports, part, None if scope is None else part.key, counts)
+        _count(ports, part, None if found.scope is None else part.key, counts)
     return Elements(counts, is_floor=is_floor)
 
 

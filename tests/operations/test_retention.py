@@ -45,6 +45,12 @@ def started(stage: Stage, model: str, **variables: object) -> int:
     return create_process_instance(stage.ports, wanted).key
 
 
+def work_to_its_end(stage: Stage, key: int) -> None:
+    while stage.state(key) is InstanceState.ACTIVE:
+        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
+        stage.work(job.type)
+
+
 def items(stage: Stage, key: int) -> list[Item]:
     pk = table.instance_pk(key)
     return [
@@ -59,9 +65,7 @@ def test_failures_and_all_else_go_with_the_instance() -> None:
     (first,) = stage.jobs_of(key)
     (job,) = stage.activate(first.type)
     stage.fail(job, retries=2, token=job.delivery_token)
-    while stage.state(key) is InstanceState.ACTIVE:
-        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
-        stage.work(job.type)
+    work_to_its_end(stage, key)
     ended_at = stage.instance(key).root.ended_at
     assert ended_at is not None
 
@@ -95,9 +99,7 @@ def test_a_running_instance_is_not_retired() -> None:
 def test_more_than_fits_the_time_goes_on_where_it_stopped() -> None:
     stage = Stage(SETTINGS)
     key = started(stage, "sequence.bpmn")
-    while stage.state(key) is InstanceState.ACTIVE:
-        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
-        stage.work(job.type)
+    work_to_its_end(stage, key)
     hurried = replace(stage.ports, clock=Rushing(stage.clock.now()))
 
     rounds = 0
@@ -112,9 +114,7 @@ def test_more_than_fits_the_time_goes_on_where_it_stopped() -> None:
 def test_a_step_that_was_lost_is_found_by_the_sweep_and_taken() -> None:
     stage = Stage(SETTINGS)
     key = started(stage, "sequence.bpmn")
-    while stage.state(key) is InstanceState.ACTIVE:
-        (job,) = [job for job in stage.jobs_of(key) if job.state == "active"]
-        stage.work(job.type)
+    work_to_its_end(stage, key)
     stage.queues.lose(commands.QUEUE)
 
     stage.clock.move(290)
