@@ -177,8 +177,7 @@ def _levels(draft: Draft, key: int) -> Iterator[tuple[int, Sequence[Node]]]:
             yield key, node.boundary_throws
         is_from_beside = node.element.triggered_by_event
         key = element.scope
-    is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
-    if not (is_from_beside or is_part):
+    if not (is_from_beside or draft.root.is_part):  # of a part they are the parent's
         yield key, plan.thrown.get(plan.process.id, ())
 
 

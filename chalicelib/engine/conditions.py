@@ -124,7 +124,7 @@ def _values_before(draft: Draft, scope: int) -> JsonObject:
 
 def _watchers(draft: Draft) -> Iterator[Watcher]:
     """Yield the conditional events that wait, those of one scope in the order of the model."""
-    is_part = draft.parent is not None and draft.parent.first > 0  # then they are the parent's
+    is_part = draft.root.is_part  # then they are the parent's
     live, process = list(draft.live.values()), draft.plan.process
     if not is_part and not (process.listeners and any(e.element_id == process.id for e in live)):
         yield from _starts(draft, process.id, draft.key, 0)

@@ -305,8 +305,7 @@ class Draft:
 
     def is_part(self, body: int) -> bool:
         """Say whether a body is the part of another instance's that this one is for."""
-        is_one = self.parent is not None and self.parent.first > 0
-        return is_one and self.live[body].scope == self.key
+        return self.root.is_part and self.live[body].scope == self.key
 
     # --- tokens ----------------------------------------------------------------------------
 

@@ -125,7 +125,7 @@ def hear_process(draft: Draft, event: str, key: int = 0) -> bool:
     node = draft.plan.itself
     if node is None or event not in node.heard:
         return False
-    if draft.parent is not None and draft.parent.first > 0:
+    if draft.root.is_part:
         return False  # a part of a body, which is no instance of its own for those who listen
     element = ElementInstance(key or draft.keys.next(), node.id, draft.key, draft.now)
     hear_again(draft, element, event)

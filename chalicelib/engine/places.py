@@ -63,7 +63,7 @@ def _way_to(draft: Draft, node: Node) -> list[Node]:
 
 def _check_part(draft: Draft, node: Node, way: list[Node]) -> None:
     """Let what is inside of an activity pass where the instance does a part of it and no more."""
-    if draft.parent is None or not draft.parent.first:
+    if not draft.root.is_part:
         return
     activity = next(draft.live[key].element_id for key in draft.bodies if draft.is_part(key))
     if not way or way[0].id != activity:

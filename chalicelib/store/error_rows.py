@@ -77,7 +77,7 @@ def error_rows(store: Table, root: Root, process: Process) -> list[ErrorRow]:
     fold = _fold(process)
     if not fold.on and not fold.inside:
         return []
-    if root.parent is None or not root.parent.first:  # what is around a part of many waits there
+    if not root.is_part:  # what is around a part of many waits there
         fold.open(root.key, root.key, root.created_at, fold.inside.get(process.id, ()))
     for at_ms, event in history.events(store, root.key):
         match event:

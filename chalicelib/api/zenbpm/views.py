@@ -76,7 +76,7 @@ def view(found: Found) -> InstanceView:
     )
     scope: ScopeRow | ElementInstance | None = found.ended or root.live.get(key)
     if scope is None and root.parent is not None:
-        process_type = MULTI_INSTANCE if root.parent.first else CALL_ACTIVITY
+        process_type = MULTI_INSTANCE if root.is_part else CALL_ACTIVITY
         return replace(shown, process_type=process_type, parent_key=root.parent.scope)
     if scope is None:
         return shown
