@@ -106,6 +106,19 @@ def test_a_part_that_ended_stays_while_its_instance_runs_and_goes_with_it() -> N
     assert [{at}] * 3 == [going_at(stage, each) for each in (key, first.key, second.key)]
 
 
+def test_a_part_that_ends_owes_nothing_for_its_retention() -> None:
+    stage = Stage()
+    key = begun(stage, PARTED)
+    for job in stage.activate("work", max_jobs=50):
+        stage.complete(job)
+
+    sent = [commands.from_text(body) for body in stage.queues.bodies(commands.QUEUE)]
+
+    assert {InstanceState.COMPLETED} == {each.root.state for each in children(stage, key)}
+    assert sent
+    assert [] == [each for each in sent if isinstance(each.command, Retire)]
+
+
 def test_a_part_that_was_to_go_from_its_own_end_stays_as_long_as_its_instance() -> None:
     stage = Stage()
     key = begun(stage, PARTED)
